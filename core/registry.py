@@ -1,0 +1,222 @@
+"""String ids for scenarios, solvers, agents and experiments, without importing any of them.
+
+Ids are registered from small TOML files that lie beside the code (see :meth:`Registry.add_folder`), so that
+importing a folder costs nothing, and from entry points, so that other distributions can add their own.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from scisuite.core.errors import InvalidInput, MissingDependency, UnknownName
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One registered id: what ``list``, ``info`` and ``cite`` read.
+
+    ``target`` is ``"module:name"``, ``extras`` the optional dependencies it needs, ``defaults`` the configuration
+    that ``make`` starts from, ``origin`` the distribution that registered it.
+    """
+
+    id: str
+    target: str
+    summary: str
+    paper: str | None = None
+    extras: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    origin: str = "scisuite"
+
+    @property
+    def short_name(self) -> str:
+        return self.id.rsplit("/", 1)[-1]
+
+    def load(self) -> Any:
+        """Import and return the target.
+
+        Raises
+        ------
+        MissingDependency
+            If a package that one of the entry's extras brings is not installed.
+        """
+        module_name, _, name = self.target.partition(":")
+        try:
+            return getattr(importlib.import_module(module_name), name)
+        except MissingDependency:
+            raise
+        except ModuleNotFoundError as error:
+            own = (error.name or "").split(".")[0] == module_name.split(".")[0]
+            if own or not self.extras:
+                raise
+            raise MissingDependency(f"{self.id} needs {error.name}, which is not installed", self.extras[0]) from error
+
+
+class Registry(Generic[T]):
+    """Ids of one kind of object.
+
+    Parameters
+    ----------
+    kind : str
+        What is registered, in the singular: it appears in messages.
+    group : str or None
+        Entry-point group through which other distributions add ids; read at the first lookup.
+
+    >>> r = Registry[object]("number")
+    >>> r.register("std/fraction", "fractions:Fraction", summary="a rational", numerator=1)
+    >>> r.make("fraction", denominator=2)
+    Fraction(1, 2)
+    """
+
+    def __init__(self, kind: str, group: str | None = None) -> None:
+        self.kind = kind
+        self.group = group
+        self._entries: dict[str, Entry] = {}
+        self._folders: list[Path] = []
+        self._plugins_read = False
+
+    def register(
+        self,
+        id: str,
+        target: str,
+        *,
+        summary: str,
+        paper: str | None = None,
+        extras: tuple[str, ...] = (),
+        origin: str = "scisuite",
+        **defaults: Any,
+    ) -> None:
+        """Register ``id`` for ``target`` (``"module:name"``); nothing is imported.
+
+        Raises
+        ------
+        InvalidInput
+            If the id is taken by another target or either string is malformed.
+        """
+        if not id or id != id.strip() or " " in id:
+            raise InvalidInput(f"{self.kind} id {id!r} must be a non-empty word")
+        module_name, colon, name = target.partition(":")
+        if not (module_name and colon and name):
+            raise InvalidInput(f'target of {id!r} must read like "module:name", not {target!r}')
+        entry = Entry(id, target, summary, paper, tuple(extras), dict(defaults), origin)
+        if id in self._entries and self._entries[id] != entry:
+            raise InvalidInput(f"{self.kind} {id!r} is already registered for {self._entries[id].target}")
+        self._entries[id] = entry
+
+    def add_folder(self, folder: str | Path) -> None:
+        """Read registrations from every ``*.toml`` in ``folder`` and in its subfolders, at the first lookup.
+
+        A file holds ``[[entry]]`` tables with the arguments of :meth:`register`; ``defaults`` is a table.
+        """
+        self._folders.append(Path(folder))
+
+    def ids(self) -> tuple[str, ...]:
+        """All registered ids, sorted."""
+        self._read_all()
+        return tuple(sorted(self._entries))
+
+    def entry(self, id: str) -> Entry:
+        """The entry of a full id, or of a short name (the part behind the last ``/``) where that is unique.
+
+        Raises
+        ------
+        UnknownName
+            If nothing, or more than one id, matches; the message names the nearest.
+        """
+        self._read_all()
+        if not isinstance(id, str):
+            raise InvalidInput(f"{self.kind} id must be a string, not {type(id).__name__}")
+        if id in self._entries:
+            return self._entries[id]
+        matches = [e for e in self._entries.values() if e.short_name == id]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise UnknownName(f"{self.kind} {id!r} is ambiguous: {', '.join(sorted(e.id for e in matches))}")
+        raise UnknownName(f"unknown {self.kind} {id!r}{did_you_mean(id, self._entries)}")
+
+    def make(self, id: str, **config: Any) -> T:
+        """Build the object of ``id``; ``config`` overrides the registered defaults.
+
+        Raises
+        ------
+        UnknownName
+            If the id is not registered.
+        InvalidInput
+            If the target does not take one of the arguments.
+        MissingDependency
+            If an extra is missing; the message holds the ``pip`` command.
+        """
+        entry = self.entry(id)
+        target = entry.load()
+        arguments = {**entry.defaults, **config}
+        refuse_unknown_arguments(target, arguments, f"{self.kind} {entry.id!r}")
+        made: T = target(**arguments)
+        if getattr(made, "id", None) == "":
+            made.id = entry.id  # type: ignore[attr-defined]
+        return made
+
+    def _read_all(self) -> None:
+        while self._folders:
+            self._read_folder(self._folders.pop())
+        if self.group is not None and not self._plugins_read:
+            self._plugins_read = True
+            for point in metadata.entry_points(group=self.group):
+                origin = point.dist.name if point.dist is not None else "unknown"
+                summary = f"added by {origin}"
+                if point.name not in self._entries:
+                    self.register(point.name, point.value, summary=summary, origin=origin)
+
+    def _read_folder(self, folder: Path) -> None:
+        for path in sorted([*folder.glob("*.toml"), *folder.glob("*/*.toml")]):
+            for table in read_entries(path):
+                self.register(**table)
+
+
+def read_entries(path: Path) -> list[dict[str, Any]]:
+    """The ``[[entry]]`` tables of a registration file, as arguments of :meth:`Registry.register`."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{path}: {error}") from error
+    tables: list[dict[str, Any]] = []
+    for table in document.get("entry", ()):
+        arguments = dict(table)
+        defaults = arguments.pop("defaults", {})
+        arguments["extras"] = tuple(arguments.get("extras", ()))
+        tables.append({**arguments, **defaults})
+    return tables
+
+
+def did_you_mean(name: str, known: Any) -> str:
+    """``"; did you mean 'a' or 'b'?"`` for the ids nearest to ``name`` (by id or by short name), else a list."""
+    by_short_name = {k.rsplit("/", 1)[-1].lower(): k for k in known} | {k.lower(): k for k in known}
+    near = difflib.get_close_matches(name.lower(), by_short_name, n=5, cutoff=0.6)
+    unique = list(dict.fromkeys(by_short_name[n] for n in near))[:3]
+    if unique:
+        return f"; did you mean {' or '.join(repr(u) for u in unique)}?"
+    listed = sorted(known)[:12]
+    return f"; known: {', '.join(listed)}" if listed else "; none is registered"
+
+
+def refuse_unknown_arguments(target: Any, arguments: Mapping[str, Any], what: str) -> None:
+    """Raise :class:`InvalidInput` with the nearest spelling if ``target`` does not take one of ``arguments``."""
+    try:
+        parameters = inspect.signature(target).parameters
+    except (TypeError, ValueError):
+        return
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return
+    for name in arguments:
+        if name not in parameters:
+            known = [p for p in parameters if p != "self"]
+            raise InvalidInput(f"{what} has no argument {name!r}{did_you_mean(name, known)}")
