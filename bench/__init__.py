@@ -1,0 +1,11 @@
+"""Experiments, claims, runner, report and the command line."""
+
+from pathlib import Path
+
+from scisuite.bench.experiment import Arm, Claim, Curve, Experiment, Limit, Outcome, Tier
+from scisuite.core.registry import Registry
+
+experiments: Registry[Experiment] = Registry("experiment", "scisuite.experiments")
+experiments.add_folder(Path(__file__).parent / "experiments")
+
+__all__ = ["Arm", "Claim", "Curve", "Experiment", "Limit", "Outcome", "Tier", "experiments"]

@@ -1,0 +1,1 @@
+"""Commands that papers add to the ``scisuite`` command line: one file each, found by name, loaded when called."""

@@ -1,0 +1,1 @@
+"""One file per paper: its arms, claims and tiers."""
