@@ -42,6 +42,8 @@ class Solver(ABC):
     """
 
     id: ClassVar[str]
+    example: ClassVar[tuple[str, str]] = ("functions/quadratic2", "8 evaluations")
+    """A small scenario and a budget on which the contract suite fits the solver."""
     config: dict[str, Any]
     fit_report: FitReport | None = None
 

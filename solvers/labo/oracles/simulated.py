@@ -306,7 +306,7 @@ def _row_keys(x: Array) -> list[bytes]:
 
 
 def row_uniforms(x: Array, seed: int, k: int) -> Array:
-    """``k`` uniform numbers in [0, 1) for each row of ``x``: (n, k), a function of the row (to 1e-9) and ``seed`` only."""
+    """``k`` uniform numbers in [0, 1) for each row of ``x``: (n, k), from the row (to 1e-9) and ``seed`` only."""
     key = as_seed(seed).to_bytes(8, "little")
     digests = b"".join(blake2b(row, digest_size=8 * k, key=key).digest() for row in _row_keys(x))
     words = np.frombuffer(digests, dtype=np.uint64).reshape(len(x), k)

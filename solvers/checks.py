@@ -1,0 +1,184 @@
+"""The contract suite that every solver, ours or a third party's, is put through."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scisuite import scenarios
+from scisuite.core import Budget, DamagedFile, InvalidInput, NewerFormat, NotFitted, Tool
+from scisuite.core.files import canonical_json, read_json
+from scisuite.core.seeding import global_random_state_untouched
+from scisuite.solvers.base import Solver, read_saved, restore
+
+
+def check_solver(
+    solver: str | Callable[..., Solver], *, scenario: Any = None, budget: str | None = None, **config: Any
+) -> None:
+    """Put a solver through the contract: fit, predict, evaluate, save, load, refuse.
+
+    Parameters
+    ----------
+    solver : str or callable
+        A registered id, or something that builds an unfitted solver.
+    scenario : Scenario or str or None
+        What to fit on; by default what the solver's class names in ``example``.
+    budget : str or None
+        How long; by default as the class's ``example`` says.
+    **config
+        Configuration of the solver.
+
+    Raises
+    ------
+    AssertionError
+        Naming the rule that is broken.
+    """
+    build = _builder(solver, config)
+    probe = build()
+    example_scenario, example_budget = type(probe).example
+    world = scenario if scenario is not None else example_scenario
+    world = scenarios.make(world, seed=0) if isinstance(world, str) else world
+    allowed = Budget.parse(budget or example_budget)
+
+    _check_unfitted(build)
+    _check_refusals(build, world, allowed)
+    with global_random_state_untouched():
+        fitted = build().fit(world, seed=0, budget=allowed)
+    _check_report(fitted, allowed)
+    inputs = _inputs(world)
+    prediction = _arrays(fitted.predict(inputs))
+    for array in prediction:
+        assert len(array) == len(inputs), f"predict gave {len(array)} rows for {len(inputs)} inputs"
+        assert np.isfinite(array).all(), "predict gave NaN or infinity for valid inputs"
+    metrics = fitted.evaluate(world)
+    assert metrics, "evaluate gave no metrics"
+    for name, value in metrics.items():
+        assert isinstance(name, str), f"metric name {name!r} is not a string"
+        assert isinstance(value, float), f"metric {name} is a {type(value).__name__}, not a float"
+        assert math.isfinite(value), f"metric {name} is {value}"
+
+    again = build().fit(world, seed=0, budget=allowed)
+    assert _same(prediction, _arrays(again.predict(inputs))), "the same seed gave another prediction"
+    assert again.evaluate(world) == metrics, "the same seed gave other metrics"
+    assert _same(prediction, _arrays(copy.deepcopy(fitted).predict(inputs))), "a deep copy predicts otherwise"
+    _check_bad_inputs(fitted, inputs, prediction)
+    _check_saving(fitted, build, inputs, prediction)
+    _check_tool(fitted)
+
+
+def _builder(solver: str | Callable[..., Solver], config: dict[str, Any]) -> Callable[[], Solver]:
+    if isinstance(solver, str):
+        from scisuite.solvers import make
+
+        return lambda: make(solver, **config)
+    return lambda: solver(**config)
+
+
+def _inputs(world: Any) -> np.ndarray:
+    if isinstance(world, scenarios.DataScenario):
+        return np.asarray(world.inputs("test"))
+    if world.pool is not None:
+        return np.asarray(world.pool[:16])
+    return np.asarray(world.space.sample(np.random.default_rng(0), 16))
+
+
+def _arrays(prediction: Any) -> list[np.ndarray]:
+    parts = prediction if isinstance(prediction, tuple) else (prediction,)
+    return [np.asarray(part) for part in parts]
+
+
+def _same(a: list[np.ndarray], b: list[np.ndarray]) -> bool:
+    return len(a) == len(b) and all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _check_unfitted(build: Callable[[], Solver]) -> None:
+    solver = build()
+    assert isinstance(solver, Solver), f"{type(solver).__name__} does not derive from Solver"
+    assert isinstance(solver.id, str) and solver.id, "a solver class needs an id"
+    try:
+        reread = json.loads(canonical_json(solver.config))
+    except InvalidInput as error:
+        raise AssertionError(f"config is not JSON: {error}") from error
+    assert canonical_json(reread) == canonical_json(solver.config), "config does not survive JSON"
+    with tempfile.TemporaryDirectory() as folder:
+        _refuses(NotFitted, lambda: solver.predict(np.zeros((1, 1))), "predict before fit")
+        _refuses(NotFitted, lambda: solver.save(folder), "save before fit")
+        assert not list(Path(folder).iterdir()), "a refused save left a file"
+
+
+def _check_refusals(build: Callable[[], Solver], world: Any, budget: Budget) -> None:
+    solver = build()
+    for seed in (1.5, -1, "0", True, None):
+        _refuses(InvalidInput, lambda seed=seed: solver.fit(world, seed=seed, budget=budget), f"seed={seed!r}")
+    for bad in ("fast", "-3 steps", "nan cpu_seconds", "3 fortnights"):
+        _refuses(InvalidInput, lambda bad=bad: solver.fit(world, seed=0, budget=bad), f"budget={bad!r}")
+    _refuses(InvalidInput, lambda: solver.fit(object(), seed=0, budget=budget), "a scenario that is none")
+    assert solver.fit_report is None, "a refused fit left the solver fitted"
+
+
+def _check_report(fitted: Solver, budget: Budget) -> None:
+    report = fitted.fit_report
+    assert report is not None, "fit set no fit_report"
+    assert report.budget == str(budget), f"fit_report.budget is {report.budget!r}, asked was {str(budget)!r}"
+    slack = 1.5 if budget.unit == "cpu_seconds" else 1.0
+    assert 0 < report.used <= budget.amount * slack, f"used {report.used} of a budget of {budget}"
+    assert report.cpu_seconds >= 0, "fit_report.cpu_seconds is negative"
+    canonical_json(report.history)
+
+
+def _check_bad_inputs(fitted: Solver, inputs: np.ndarray, prediction: list[np.ndarray]) -> None:
+    poisoned = np.array(inputs, dtype=np.float64)
+    poisoned.reshape(-1)[0] = np.nan
+    _refuses(InvalidInput, lambda: fitted.predict(poisoned), "predict of NaN")
+    _refuses(InvalidInput, lambda: fitted.predict(np.asarray(inputs)[..., :0]), "predict of no columns")
+    assert _same(prediction, _arrays(fitted.predict(inputs))), "a refused predict changed the solver"
+
+
+def _check_saving(fitted: Solver, build: Callable[[], Solver], inputs: np.ndarray, prediction: list[np.ndarray]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "saved"
+        fitted.save(folder)
+        fitted.save(folder)
+        kept = sorted(path.name for path in folder.iterdir())
+        assert len(kept) == 2, f"a folder saved twice holds {kept}, not one header and one tensor file"
+        id, config, state, tensors = read_saved(folder)
+        assert id == fitted.id, f"saved as {id!r}, not {fitted.id!r}"
+        assert canonical_json(config) == canonical_json(fitted.config), "the saved config is another"
+        loaded = restore(build(), state, tensors)
+        assert _same(prediction, _arrays(loaded.predict(inputs))), "a loaded solver predicts otherwise"
+        assert loaded.fit_report == fitted.fit_report, "a loaded solver has another fit_report"
+        header_path = folder / "solver.json"
+        header = read_json(header_path)
+        tensor_path = folder / header["tensors"]["file"]
+        whole = tensor_path.read_bytes()
+        tensor_path.write_bytes(whole[:-1])
+        _refuses(DamagedFile, lambda: read_saved(folder), "a truncated tensor file")
+        tensor_path.write_bytes(whole)
+        header_path.write_text(json.dumps({**header, "version": header["version"] + 1}))
+        _refuses(NewerFormat, lambda: read_saved(folder), "a newer format")
+        header_path.write_text(json.dumps(header)[:-7])
+        _refuses(DamagedFile, lambda: read_saved(folder), "a truncated header")
+
+
+def _check_tool(fitted: Solver) -> None:
+    tool = fitted.as_tool()
+    assert isinstance(tool, Tool), "as_tool gave no Tool"
+    canonical_json(tool.to_openai())
+    _refuses(InvalidInput, lambda: tool.call({"no such argument": 1}), "an unknown argument of the tool")
+
+
+def _refuses(kind: type[Exception], action: Callable[[], Any], what: str) -> None:
+    try:
+        action()
+    except kind:
+        return
+    except Exception as error:
+        raise AssertionError(f"{what}: expected {kind.__name__}, got {type(error).__name__}: {error}") from error
+    raise AssertionError(f"{what}: expected {kind.__name__}, nothing was raised")

@@ -1,0 +1,550 @@
+"""The part that every optimiser here shares: who asks for what, who answers, what is remembered.
+
+A campaign holds the data, hands out queries, takes answers in any order, and can be written to a file after every
+change, so that a laboratory computer may be switched off in the middle. What to do next is left to a subclass.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scisuite.core import DamagedFile, EngineFailure, InvalidInput, Space, as_seed, generator
+from scisuite.core.files import read_json, write_json
+from scisuite.solvers.labo.oracles import LLMOracle, Problem
+
+Array = NDArray[np.float64]
+Source = Literal["llm", "real"]
+
+STATE_FORMAT = "scisuite-labo-campaign"
+STATE_VERSION = 1
+
+
+class PoolExhausted(EngineFailure):
+    """Every row of the pool has been run, or has no answer, before the budget was spent."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question to one of the two sources.
+
+    ``x`` is the point in the user's units, ``encoded`` the same as a row of [0, 1], ``index`` its row in the pool.
+    """
+
+    id: int
+    x: dict[str, Any]
+    source: Source
+    encoded: tuple[float, ...]
+    index: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a subclass wants done with one point: ask the language model, run it for real, or both."""
+
+    encoded: Array
+    index: int | None
+    ask_llm: bool
+    run_real: bool
+    p_delta: float | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One answered query. ``value`` is NaN where the language model gave no usable answer."""
+
+    query: Query
+    value: float
+    p_delta: float | None
+    rho: float | None
+    best: float
+    n_real: int
+    n_llm: int
+
+
+@dataclass
+class Trace:
+    """The answered queries of a campaign, in order."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    def real_values(self) -> Array:
+        """Values of the real runs, in order, (n_real,)."""
+        return np.array([s.value for s in self.steps if s.query.source == "real"])
+
+    def best_values(self) -> Array:
+        """Best real value after each real run, (n_real,)."""
+        return np.array([s.best for s in self.steps if s.query.source == "real"])
+
+
+class Campaign(ABC):
+    """Ask, tell, remember.
+
+    Parameters
+    ----------
+    space : Space
+    oracle : LLMOracle or None
+        Answers the ``"llm"`` queries inside :meth:`ask`. With ``None`` they are handed out like the real ones.
+    budget : int
+        Real runs, the ``n_start`` first ones included.
+    max_llm : int
+        Queries to the language model, those of the warm start included.
+    q : int
+        Points per batch.
+    n_start : int
+        Real runs before any model.
+    n_latin : int
+        Latin-hypercube points that only the language model answers.
+    starts : "llm", "random" or float64 (n_start, d)
+        Where the first real runs go: to the language model's proposals, to random points, or to given encoded points.
+    pool : float64 (N, d) or None
+        The only points that can be run.
+    maximise : bool
+    seed : int
+    state : path or None
+        File that is written after every change; if it exists, the campaign goes on from it.
+    task, value_name, unit, value_range
+        What the oracle is told about the problem (see :class:`~scisuite.solvers.labo.oracles.Problem`).
+
+    Raises
+    ------
+    InvalidInput
+        If budget < n_start, q < 1, a count is negative, the pool or the starts are not in the space, or the state file
+        belongs to another campaign.
+    """
+
+    uses_llm: bool = True
+
+    def __init__(
+        self,
+        space: Space,
+        oracle: LLMOracle | None = None,
+        *,
+        budget: int = 60,
+        max_llm: int = 400,
+        q: int = 2,
+        n_start: int = 3,
+        n_latin: int = 50,
+        starts: str | Any = "llm",
+        pool: Any = None,
+        maximise: bool = True,
+        seed: int = 0,
+        state: str | os.PathLike[str] | None = None,
+        task: str = "",
+        value_name: str = "value",
+        unit: str = "",
+        value_range: tuple[float, float] | None = None,
+    ) -> None:
+        counts = {"budget": budget, "max_llm": max_llm, "q": q, "n_start": n_start, "n_latin": n_latin}
+        for name, count in counts.items():
+            if isinstance(count, bool) or not isinstance(count, int | np.integer):
+                raise InvalidInput(f"{name} must be an integer, not {count!r}")
+        if q < 1:
+            raise InvalidInput(f"q must be at least 1, not {q}")
+        if n_start < 1 or n_latin < 0 or max_llm < 0:
+            raise InvalidInput(f"n_start >= 1, n_latin >= 0 and max_llm >= 0 are needed, not {n_start}, {n_latin}, {max_llm}")
+        if budget < n_start:
+            raise InvalidInput(f"the budget of {budget} real runs is less than the {n_start} starting points")
+        if self.uses_llm and max_llm < n_start + n_latin:
+            raise InvalidInput(f"max_llm = {max_llm} does not cover the warm start of {n_start} + {n_latin} queries")
+        self.space = space
+        self.oracle = oracle
+        self.budget, self.max_llm, self.q = int(budget), int(max_llm), int(q)
+        self.n_start, self.n_latin = int(n_start), int(n_latin)
+        self.maximise = bool(maximise)
+        self.seed = as_seed(seed)
+        self.pool = None if pool is None else space.require(pool)
+        if self.pool is not None and not len(self.pool):
+            raise PoolExhausted("the pool is empty")
+        if self.pool is not None and len(self.pool) < n_start:
+            raise InvalidInput(f"the pool has {len(self.pool)} rows, fewer than the {n_start} starting points")
+        if isinstance(starts, str):
+            if starts not in ("llm", "random"):
+                raise InvalidInput(f'starts must be "llm", "random" or encoded points, not {starts!r}')
+            self.starts: str | Array = starts
+        else:
+            self.starts = space.require(starts)
+            if len(self.starts) != n_start:
+                raise InvalidInput(f"starts has {len(self.starts)} points but n_start is {n_start}")
+        self.problem = Problem(
+            space=space, maximise=self.maximise, task=task, value_name=value_name, unit=unit, value_range=value_range, pool=self.pool
+        )
+        if oracle is not None and getattr(oracle, "problem", None) is None:
+            oracle.bind(self.problem)
+        self._row_of = None if self.pool is None else {row.tobytes(): i for i, row in enumerate(self.pool)}
+        self.rho: float | None = None
+        self.trace = Trace()
+        self._llm: dict[bytes, float] = {}
+        self._points: dict[bytes, Array] = {}
+        self._real: list[tuple[bytes, float]] = []
+        self._pending: list[Query] = []
+        self._p_delta: dict[int, float | None] = {}
+        self._n_llm = 0
+        self._n_failed = 0
+        self._next_id = 0
+        self._stage = 0
+        self._state_path = None if state is None else Path(state)
+        if self._state_path is not None and self._state_path.exists():
+            self._load_state()
+
+    # What a user calls ------------------------------------------------------------------------------------------
+
+    def ask(self, q: int | None = None) -> list[Query]:
+        """The queries to answer next; the same ones until they are told, after a restart too.
+
+        Parameters
+        ----------
+        q : int or None
+            Size of the next batch, where one has to be chosen.
+
+        Raises
+        ------
+        PoolExhausted
+            If no point is left to choose from.
+        OracleError
+            If the oracle answers nothing any more; the campaign stays as it was and may be asked again.
+        """
+        if q is not None and (isinstance(q, bool) or not isinstance(q, int | np.integer) or q < 1):
+            raise InvalidInput(f"q must be an integer of at least 1, not {q!r}")
+        changed = False
+        while not self.done:
+            if not self._pending:
+                self._advance(self.q if q is None else int(q))
+                changed = True
+            if self.oracle is not None and any(p.source == "llm" for p in self._pending):
+                self._answer_inside()
+                changed = True
+            if self._pending:
+                break
+        if changed:
+            self._save_state()
+        return list(self._pending)
+
+    def tell(self, query: Query, y: float) -> None:
+        """Report the answer to ``query``, in the value's own units.
+
+        NaN is a valid answer of the language model only: it means that the answer could not be used.
+
+        Raises
+        ------
+        InvalidInput
+            If the query is not pending, or ``y`` is not one finite number. Nothing has changed then.
+        """
+        pending = next((p for p in self._pending if p.id == getattr(query, "id", None)), None)
+        if pending is None or pending != query:
+            raise InvalidInput("this query is not pending: it was told before, or comes from another campaign")
+        if isinstance(y, bool) or not isinstance(y, int | float | np.integer | np.floating):
+            size = f" of length {len(y)}" if isinstance(y, Sequence | np.ndarray) and np.ndim(y) else ""
+            raise InvalidInput(f"y must be one number, not {type(y).__name__}{size}")
+        value = float(y)
+        failed_answer = pending.source == "llm" and math.isnan(value)
+        if not math.isfinite(value) and not failed_answer:
+            raise InvalidInput(f"y must be finite, not {value}")
+        self._take(pending, value)
+        self._save_state()
+
+    @property
+    def done(self) -> bool:
+        """Whether the real budget is spent."""
+        return len(self._real) >= self.budget
+
+    @property
+    def n_real(self) -> int:
+        return len(self._real)
+
+    @property
+    def n_llm(self) -> int:
+        """Queries to the language model, failed ones and the warm start included."""
+        return self._n_llm
+
+    @property
+    def n_failed(self) -> int:
+        """Answers of the language model that could not be used."""
+        return self._n_failed
+
+    @property
+    def best(self) -> tuple[dict[str, Any], float] | None:
+        """Point, in the user's units, and value of the best real run; ``None`` before the first."""
+        if not self._real:
+            return None
+        choose = max if self.maximise else min
+        key, value = choose(self._real, key=lambda run: run[1])
+        return self.space.decode(self._points[key][None])[0], value
+
+    def run(self, problem: Any, budget: int | None = None) -> Trace:
+        """Answer every query from ``problem`` (a black-box scenario) until the budget is spent.
+
+        With ``oracle=None`` nothing can answer the language model's queries: :class:`InvalidInput`.
+        """
+        if self.oracle is None and self.uses_llm:
+            raise InvalidInput("run needs an oracle; without one, use ask and tell")
+        limit = self.budget if budget is None else min(int(budget), self.budget)
+        while len(self._real) < limit:
+            queries = self.ask()
+            values = problem.evaluate(np.array([query.encoded for query in queries]))
+            for query, value in zip(queries, values, strict=True):
+                self.tell(query, float(value))
+        return self.trace
+
+    # What a subclass supplies -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _choose(self, q: int) -> list[Candidate]:
+        """Up to ``q`` points to do something with, given the data so far; an empty list means none is left."""
+
+    # What a subclass may read -----------------------------------------------------------------------------------
+
+    @property
+    def sign(self) -> float:
+        """+1 where larger is better, −1 where smaller is: models see sign × y and always maximise."""
+        return 1.0 if self.maximise else -1.0
+
+    def real_data(self) -> tuple[Array, Array]:
+        """Encoded points (n, d) and sign × y (n,) of the real runs."""
+        x = np.array([self._points[key] for key, _ in self._real]).reshape(-1, self.space.d)
+        return x, self.sign * np.array([value for _, value in self._real])
+
+    def llm_data(self) -> tuple[Array, Array]:
+        """Encoded points (n, d) and sign × answer (n,) of the language model's usable answers."""
+        keys = [key for key, value in self._llm.items() if math.isfinite(value)]
+        x = np.array([self._points[key] for key in keys]).reshape(-1, self.space.d)
+        return x, self.sign * np.array([self._llm[key] for key in keys])
+
+    def paired_data(self) -> tuple[Array, Array, Array]:
+        """Encoded points, sign × y_R and sign × y_L where both are known."""
+        pairs = [(key, value) for key, value in self._real if math.isfinite(self._llm.get(key, math.nan))]
+        x = np.array([self._points[key] for key, _ in pairs]).reshape(-1, self.space.d)
+        real = self.sign * np.array([value for _, value in pairs])
+        cheap = self.sign * np.array([self._llm[key] for key, _ in pairs])
+        return x, real, cheap
+
+    def was_run(self, row: Array) -> bool:
+        return any(key == row.tobytes() for key, _ in self._real)
+
+    def was_asked(self, row: Array) -> bool:
+        return row.tobytes() in self._llm
+
+    def llm_failed(self, row: Array) -> bool:
+        return math.isnan(self._llm.get(row.tobytes(), 0.0))
+
+    def available_rows(self) -> NDArray[np.intp]:
+        """Pool rows that have neither been run nor been left without an answer."""
+        assert self.pool is not None and self._row_of is not None
+        free = np.ones(len(self.pool), dtype=bool)
+        for key, _ in self._real:
+            free[self._row_of[key]] = False
+        if self.uses_llm:
+            for key, value in self._llm.items():
+                if math.isnan(value):
+                    free[self._row_of[key]] = False
+        return np.flatnonzero(free)
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """A generator that depends on the seed, the purpose and how far the campaign is, so that a resumed one agrees."""
+        return generator(self.seed, "labo", purpose, self._next_id)
+
+    # The machinery ----------------------------------------------------------------------------------------------
+
+    def _advance(self, q: int) -> None:
+        if self._stage == 0:
+            self._stage = 1
+            self._begin()
+        elif self._stage == 1:
+            self._stage = 2
+            self._first_runs()
+        else:
+            candidates = self._choose(min(q, self.budget - self.n_real))
+            if not candidates:
+                raise PoolExhausted(f"no point is left after {self.n_real} of {self.budget} real runs")
+            self._enqueue(candidates)
+
+    def _begin(self) -> None:
+        """Warm start: Latin-hypercube points for the language model, and the starts where they are known already."""
+        self._start_rows = self._known_starts()
+        asks: list[Array] = []
+        if self.uses_llm or (isinstance(self.starts, str) and self.starts == "llm" and self._start_rows is None):
+            if self._start_rows is not None:
+                asks.extend(self._start_rows)
+            asks.extend(self._latin_rows(exclude=asks))
+        self._enqueue([Candidate(row, self._index(row), ask_llm=True, run_real=False) for row in asks])
+
+    def _first_runs(self) -> None:
+        rows = self._start_rows
+        if rows is None:
+            x, y = self.llm_data()
+            if len(y) >= self.n_start:
+                rows = x[np.argsort(-y, kind="stable")[: self.n_start]]
+            else:
+                rows = self._random_rows(self.n_start, "starts")
+        self._enqueue([Candidate(row, self._index(row), ask_llm=False, run_real=True) for row in rows])
+
+    def _known_starts(self) -> Array | None:
+        if not isinstance(self.starts, str):
+            return self.starts
+        if self.starts == "random":
+            return self._random_rows(self.n_start, "starts")
+        propose = getattr(self.oracle, "propose", None)
+        if propose is None:
+            return None
+        rows = propose(self.n_start, generator(self.seed, "labo", "starts"))
+        return None if rows is None or len(rows) != self.n_start else self.space.require(rows)
+
+    def _random_rows(self, n: int, purpose: str) -> Array:
+        rng = generator(self.seed, "labo", purpose)
+        if self.pool is not None:
+            return self.pool[rng.choice(len(self.pool), size=n, replace=False)]
+        return self.space.sample(rng, n)
+
+    def _latin_rows(self, exclude: Sequence[Array]) -> list[Array]:
+        points = self.space.latin_hypercube(generator(self.seed, "labo", "latin"), self.n_latin) if self.n_latin else []
+        if self.pool is None:
+            return list(points)
+        free = np.ones(len(self.pool), dtype=bool)
+        for row in exclude:
+            free[self._index(row)] = False
+        rows: list[Array] = []
+        for point in points:
+            if not free.any():
+                break
+            distance = np.where(free, np.square(self.pool - point).sum(1), np.inf)
+            nearest = int(distance.argmin())
+            free[nearest] = False
+            rows.append(self.pool[nearest])
+        return rows
+
+    def _index(self, row: Array) -> int | None:
+        if self._row_of is None:
+            return None
+        try:
+            return self._row_of[np.ascontiguousarray(row).tobytes()]
+        except KeyError:
+            raise InvalidInput("a starting point is not a row of the pool") from None
+
+    def _enqueue(self, candidates: Sequence[Candidate]) -> None:
+        real_left = self.budget - self.n_real
+        for candidate in candidates:
+            row = np.ascontiguousarray(candidate.encoded)
+            point = self.space.decode(row[None])[0]
+            self._points[row.tobytes()] = row
+            sources: list[Source] = ["llm"] if candidate.ask_llm else []
+            if candidate.run_real and real_left > 0:
+                sources.append("real")
+                real_left -= 1
+            for source in sources:
+                query = Query(self._next_id, point, source, tuple(row.tolist()), candidate.index)
+                self._next_id += 1
+                self._pending.append(query)
+                self._p_delta[query.id] = candidate.p_delta
+
+    def _answer_inside(self) -> None:
+        assert self.oracle is not None
+        asked = [p for p in self._pending if p.source == "llm"]
+        answers = self.oracle.predict(np.array([query.encoded for query in asked])).mean
+        for query, value in zip(asked, answers, strict=True):
+            self._take(query, float(value))
+
+    def _take(self, query: Query, value: float) -> None:
+        key = np.array(query.encoded).tobytes()
+        self._pending.remove(query)
+        if query.source == "llm":
+            self._llm[key] = value
+            self._n_llm += 1
+            if math.isnan(value):
+                self._n_failed += 1
+                if self._stage == 2:
+                    self._pending = [p for p in self._pending if p.encoded != query.encoded]
+        else:
+            self._real.append((key, value))
+        best = self.best
+        step = Step(
+            query,
+            value,
+            self._p_delta.pop(query.id, None),
+            self.rho,
+            math.nan if best is None else best[1],
+            self.n_real,
+            self.n_llm,
+        )
+        self.trace.steps.append(step)
+
+    # The file ---------------------------------------------------------------------------------------------------
+
+    def _settings(self) -> dict[str, Any]:
+        """What must agree between a state file and the campaign that resumes from it."""
+        return {
+            "kind": type(self).__name__,
+            "space": self.space.to_json(),
+            "budget": self.budget,
+            "max_llm": self.max_llm,
+            "n_start": self.n_start,
+            "n_latin": self.n_latin,
+            "maximise": self.maximise,
+            "seed": self.seed,
+            "starts": self.starts if isinstance(self.starts, str) else self.starts.tolist(),
+            "pool_rows": None if self.pool is None else len(self.pool),
+        }
+
+    def _save_state(self) -> None:
+        if self._state_path is None:
+            return
+        state = {
+            "format": STATE_FORMAT,
+            "version": STATE_VERSION,
+            "settings": self._settings(),
+            "steps": [asdict(step) for step in self.trace.steps],
+            "pending": [{**asdict(query), "p_delta": self._p_delta.get(query.id)} for query in self._pending],
+            "stage": self._stage,
+            "next_id": self._next_id,
+            "rho": self.rho,
+            "start_rows": None if getattr(self, "_start_rows", None) is None else self._start_rows.tolist(),
+        }
+        write_json(self._state_path, state)
+
+    def _load_state(self) -> None:
+        assert self._state_path is not None
+        state = read_json(self._state_path)
+        if not isinstance(state, Mapping) or state.get("format") != STATE_FORMAT:
+            raise DamagedFile(f"{self._state_path} is not the state of a campaign")
+        if state.get("version") != STATE_VERSION:
+            raise InvalidInput(f"{self._state_path} has version {state.get('version')}; this scisuite reads {STATE_VERSION}")
+        mine, theirs = self._settings(), state.get("settings", {})
+        if differing := [name for name in mine if theirs.get(name) != mine[name]]:
+            raise InvalidInput(f"{self._state_path} belongs to a campaign with another {', '.join(differing)}")
+        try:
+            for entry in state["steps"]:
+                query = _query_from_json(entry["query"])
+                self._replay(query, math.nan if entry["value"] is None else float(entry["value"]), entry)
+            for entry in state["pending"]:
+                query = _query_from_json(entry)
+                self._points[np.array(query.encoded).tobytes()] = np.array(query.encoded)
+                self._pending.append(query)
+                self._p_delta[query.id] = entry["p_delta"]
+            self._stage, self._next_id, self.rho = int(state["stage"]), int(state["next_id"]), state["rho"]
+            rows = state["start_rows"]
+            self._start_rows = None if rows is None else np.array(rows)
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedFile(f"{self._state_path} is incomplete: {error}") from error
+
+    def _replay(self, query: Query, value: float, entry: Mapping[str, Any]) -> None:
+        row = np.array(query.encoded)
+        self._points[row.tobytes()] = row
+        if query.source == "llm":
+            self._llm[row.tobytes()] = value
+            self._n_llm += 1
+            self._n_failed += math.isnan(value)
+        else:
+            self._real.append((row.tobytes(), value))
+        best = math.nan if entry["best"] is None else entry["best"]
+        self.trace.steps.append(Step(query, value, entry["p_delta"], entry["rho"], best, self.n_real, self.n_llm))
+
+
+def _query_from_json(entry: Mapping[str, Any]) -> Query:
+    return Query(int(entry["id"]), dict(entry["x"]), entry["source"], tuple(map(float, entry["encoded"])), entry["index"])
