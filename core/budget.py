@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
+import sys
 import time
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
@@ -34,7 +34,8 @@ class Budget:
             raise InvalidInput(f"budget unit must be one of {', '.join(get_args(Unit))}, not {self.unit!r}")
         if isinstance(self.amount, bool) or not isinstance(self.amount, int | float):
             raise InvalidInput(f"budget amount must be a number, not {self.amount!r}")
-        if not math.isfinite(self.amount) or self.amount <= 0:
+        # Compared, not passed to isfinite: a Python integer may be too large to become a float.
+        if not 0 < self.amount <= sys.float_info.max:
             raise InvalidInput(f"budget amount must be positive and finite, not {self.amount}")
         if self.unit != "cpu_seconds" and self.amount != int(self.amount):
             raise InvalidInput(f"a budget of {self.unit} must be a whole number, not {self.amount}")

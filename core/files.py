@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -59,11 +59,12 @@ def write_atomic(path: str | os.PathLike[str], data: bytes | str) -> None:
     """
     path = Path(path)
     content = data.encode() if isinstance(data, str) else data
-    temporary: str | None = None
+    temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        with os.fdopen(handle, "wb") as file:
+        # Not tempfile: its files are private to their owner, and a cluster's workers share a folder.
+        temporary = path.parent / f".{secrets.token_hex(8)}.part"
+        with open(temporary, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -71,13 +72,25 @@ def write_atomic(path: str | os.PathLike[str], data: bytes | str) -> None:
         temporary = None
     except OSError as error:
         reason = error.strerror or str(error)
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR):
+        if error.errno in _REFUSALS:
             raise InvalidInput(f"cannot write {path}: {reason}") from error
         raise EngineFailure(f"cannot write {path}: {reason}") from error
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+_REFUSALS = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
+    errno.ENOTEMPTY,
+}
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
@@ -92,7 +105,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     InvalidInput
-        If there is no such file.
+        If there is no such file, or it cannot be read.
     DamagedFile
         If it is not JSON.
     """
@@ -101,7 +114,9 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
         raise InvalidInput(f"no such file: {path}") from None
-    except (ValueError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path} is not valid JSON: {error}") from error
 
 
@@ -119,11 +134,11 @@ def cached_bytes(name: str, parameters: Mapping[str, Any], make: Callable[[], by
     """Return ``make()``, or what it returned before for the same name and parameters.
 
     The file is keyed by a hash of both, written atomically and carries its own SHA-256; one that does not match
-    is made again. A cache folder that cannot be written costs time, never the result.
+    is made again. A cache folder that cannot be read or written costs time, never the result.
     """
     key = sha256(canonical_json({"name": name, "parameters": dict(parameters)}).encode())[:16]
     path = cache_folder() / name / key
-    if path.is_file():
+    with contextlib.suppress(OSError):
         content = path.read_bytes()
         digest, payload = content[:64], content[65:]
         if digest.decode("ascii", "replace") == sha256(payload):

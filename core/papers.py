@@ -46,6 +46,8 @@ class Paper:
         if missing := {"title", "authors", "venue", "year"} - set(fields):
             raise InvalidInput(f"paper {slug}: missing fields {', '.join(sorted(missing))}")
         values = dict(fields)
+        if isinstance(values["authors"], str):
+            raise InvalidInput(f"paper {slug}: authors must be a list of names, not one string")
         values["authors"] = tuple(values["authors"])
         return cls(slug=slug, **values)
 
@@ -77,11 +79,17 @@ def read_paper(folder: Path, slug: str) -> Paper:
     path = folder / slug / "solver.toml"
     if not path.is_file():
         raise InvalidInput(f"no paper with the slug {slug!r}")
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{path}: {error}") from error
     if "paper" not in document:
         raise InvalidInput(f"{path.name} of {slug} has no [paper] table")
     return Paper.from_mapping(slug, document["paper"])
 
 
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
 def _escape(text: str) -> str:
-    return re.sub(r"([&%$#_])", r"\\\1", text)
+    return re.sub(r"[&%$#_{}~^\\]", lambda match: _LATEX.get(match[0], "\\" + match[0]), text)

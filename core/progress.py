@@ -37,7 +37,9 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -62,13 +64,13 @@ class Progress:
         from rich.progress import Progress as RichProgress
 
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
         )
         self._bar = RichProgress(*columns, console=Console(file=sys.stderr))
         self._task = self._bar.add_task(self.title, total=self.total, note=self._note)
@@ -78,7 +80,7 @@ class Progress:
 def track(items: Iterable[T], title: str, total: float | None = None, *, enabled: bool = True) -> Iterator[T]:
     """Yield ``items`` and show how many have gone by."""
     if total is None and hasattr(items, "__len__"):
-        total = len(items)
+        total = len(items)  # type: ignore[arg-type]
     with Progress(title, total, enabled=enabled) as progress:
         for item in items:
             yield item

@@ -9,7 +9,9 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import operator
 import tomllib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -48,17 +50,24 @@ class Entry:
         ------
         MissingDependency
             If a package that one of the entry's extras brings is not installed.
+        InvalidInput
+            If the module has no such name.
         """
         module_name, _, name = self.target.partition(":")
         try:
-            return getattr(importlib.import_module(module_name), name)
+            module = importlib.import_module(module_name)
         except MissingDependency:
             raise
         except ModuleNotFoundError as error:
             own = (error.name or "").split(".")[0] == module_name.split(".")[0]
             if own or not self.extras:
                 raise
-            raise MissingDependency(f"{self.id} needs {error.name}, which is not installed", self.extras[0]) from error
+            needed = f"{self.id} needs {error.name}, which is not installed"
+            raise MissingDependency(needed, ",".join(self.extras)) from error
+        try:
+            return operator.attrgetter(name)(module)
+        except AttributeError as error:
+            raise InvalidInput(f"{self.id} is registered for {self.target}, but {error}") from error
 
 
 class Registry(Generic[T]):
@@ -167,14 +176,21 @@ class Registry(Generic[T]):
 
     def _read_all(self) -> None:
         while self._folders:
-            self._read_folder(self._folders.pop())
+            self._read_folder(self._folders[-1])
+            self._folders.pop()
         if self.group is not None and not self._plugins_read:
             self._plugins_read = True
             for point in metadata.entry_points(group=self.group):
-                origin = point.dist.name if point.dist is not None else "unknown"
-                summary = f"added by {origin}"
-                if point.name not in self._entries:
-                    self.register(point.name, point.value, summary=summary, origin=origin)
+                self._add_plugin(point)
+
+    def _add_plugin(self, point: metadata.EntryPoint) -> None:
+        """Register one entry point; one that cannot be is named in a warning, so that the others still work."""
+        origin = point.dist.name if point.dist is not None else "unknown"
+        target = point.value.partition("[")[0].strip()
+        try:
+            self.register(point.name, target, summary=f"added by {origin}", origin=origin)
+        except InvalidInput as error:
+            warnings.warn(f"{self.kind} {point.name!r} of {origin} was left out: {error}", stacklevel=2)
 
     def _read_folder(self, folder: Path) -> None:
         for path in sorted([*folder.glob("*.toml"), *folder.glob("*/*.toml")]):
@@ -182,8 +198,17 @@ class Registry(Generic[T]):
                 self.register(**table)
 
 
+_FIELDS = {"id", "target", "summary", "paper", "extras"}
+
+
 def read_entries(path: Path) -> list[dict[str, Any]]:
-    """The ``[[entry]]`` tables of a registration file, as arguments of :meth:`Registry.register`."""
+    """The ``[[entry]]`` tables of a registration file, as arguments of :meth:`Registry.register`.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is not TOML, or a table lacks a field, has an unknown one, or has a default of a field's name.
+    """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -192,6 +217,15 @@ def read_entries(path: Path) -> list[dict[str, Any]]:
     for table in document.get("entry", ()):
         arguments = dict(table)
         defaults = arguments.pop("defaults", {})
+        where = f"{path}, entry {arguments.get('id', len(tables) + 1)!r}"
+        if missing := {"id", "target", "summary"} - set(arguments):
+            raise InvalidInput(f"{where} lacks {', '.join(sorted(missing))}")
+        if unknown := set(arguments) - _FIELDS:
+            raise InvalidInput(
+                f"{where} has unknown fields {', '.join(sorted(unknown))}; configuration goes in defaults"
+            )
+        if taken := set(defaults) & (_FIELDS | {"origin"}):
+            raise InvalidInput(f"{where}: defaults may not be called {', '.join(sorted(taken))}")
         arguments["extras"] = tuple(arguments.get("extras", ()))
         tables.append({**arguments, **defaults})
     return tables
@@ -209,14 +243,16 @@ def did_you_mean(name: str, known: Any) -> str:
 
 
 def refuse_unknown_arguments(target: Any, arguments: Mapping[str, Any], what: str) -> None:
-    """Raise :class:`InvalidInput` with the nearest spelling if ``target`` does not take one of ``arguments``."""
+    """Raise :class:`InvalidInput` if ``target`` does not take one of ``arguments``, or needs one that is not there."""
     try:
         parameters = inspect.signature(target).parameters
     except (TypeError, ValueError):
         return
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     for name in arguments:
-        if name not in parameters:
+        if name not in parameters and not takes_any:
             known = [p for p in parameters if p != "self"]
             raise InvalidInput(f"{what} has no argument {name!r}{did_you_mean(name, known)}")
+    named = [p for p in parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    if missing := [p.name for p in named if p.default is p.empty and p.name not in arguments]:
+        raise InvalidInput(f"{what} needs {', '.join(missing)}")

@@ -55,9 +55,11 @@ def global_random_state_untouched() -> Iterator[None]:
     torch = sys.modules.get("torch")
 
     def state() -> tuple[Any, ...]:
-        numpy_state = np.random.get_state(legacy=True)
+        numpy_state = np.random.get_state(legacy=False)  # noqa: NPY002 - only looked at
+        key, position = numpy_state["state"]["key"].tobytes(), numpy_state["state"]["pos"]
+        gauss = (numpy_state["has_gauss"], numpy_state["gauss"])
         torch_state = torch.random.get_rng_state().numpy().tobytes() if torch is not None else b""
-        return (random.getstate(), str(numpy_state[1:3]), np.asarray(numpy_state[1]).tobytes(), torch_state)
+        return (random.getstate(), key, position, gauss, torch_state)
 
     before = state()
     yield

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,7 @@ class Continuous:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+        if not (_is_finite(self.low) and _is_finite(self.high) and 0 < self.high - self.low < math.inf):
             raise InvalidInput(f"{self.name}: bounds must be finite with low < high, not ({self.low}, {self.high})")
 
     @property
@@ -48,8 +50,11 @@ class Integer:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        if int(self.low) != self.low or int(self.high) != self.high or not self.low < self.high:
+        whole = all(_is_finite(bound) and bound == int(bound) for bound in (self.low, self.high))
+        if not whole or not self.low < self.high:
             raise InvalidInput(f"{self.name}: bounds must be integers with low < high, not ({self.low}, {self.high})")
+        object.__setattr__(self, "low", int(self.low))
+        object.__setattr__(self, "high", int(self.high))
 
     @property
     def width(self) -> int:
@@ -67,6 +72,8 @@ class Categorical:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(self.levels))
+        if not all(isinstance(level, str) or _is_finite(level) or isinstance(level, bool) for level in self.levels):
+            raise InvalidInput(f"{self.name}: levels must be texts, finite numbers or booleans, not {self.levels!r}")
         if len(self.levels) < 2 or len(set(self.levels)) != len(self.levels):
             raise InvalidInput(f"{self.name}: needs at least two different levels, not {self.levels!r}")
 
@@ -124,16 +131,20 @@ class Space:
         dimensions: list[Dimension] = []
         for name, bound in bounds.items():
             if isinstance(bound, Continuous | Integer | Categorical):
+                if bound.name != name:
+                    raise InvalidInput(f"{name}: the dimension given for it is called {bound.name!r}")
                 dimensions.append(bound)
             elif isinstance(bound, list):
                 dimensions.append(Categorical(name, tuple(bound)))
             elif isinstance(bound, tuple) and len(bound) in (2, 3):
                 unit = bound[2] if len(bound) == 3 else ""
-                if not all(isinstance(b, int | float) and not isinstance(b, bool) for b in bound[:2]):
+                if not all(isinstance(b, numbers.Real) and not isinstance(b, bool) for b in bound[:2]):
                     raise InvalidInput(f"{name}: bounds must be numbers, not {bound!r} (levels go in a list)")
                 dimensions.append(Continuous(name, float(bound[0]), float(bound[1]), str(unit)))
             else:
-                raise InvalidInput(f"{name}: expected (low, high), (low, high, unit) or a list of levels, not {bound!r}")
+                raise InvalidInput(
+                    f"{name}: expected (low, high), (low, high, unit) or a list of levels, not {bound!r}"
+                )
         return cls(tuple(dimensions), simplex)
 
     @property
@@ -154,7 +165,7 @@ class Space:
     def slices(self) -> tuple[slice, ...]:
         """The encoded columns of each dimension."""
         ends = np.cumsum([0, *(dimension.width for dimension in self.dimensions)])
-        return tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
+        return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
 
     @property
     def is_continuous(self) -> bool:
@@ -184,8 +195,16 @@ class Space:
         return encoded
 
     def decode(self, x: Any) -> list[dict[str, Any]]:
-        """Encoded (n, d) → dicts in the user's units; integers are rounded, one-hot blocks take their largest entry."""
-        x = self.as_rows(x)
+        """Encoded (n, d) → dicts in the user's units, within the bounds.
+
+        Integers are rounded, one-hot blocks take their largest entry.
+
+        Raises
+        ------
+        InvalidInput
+            If an entry is NaN or infinite.
+        """
+        x = self._finite_rows(x)
         points: list[dict[str, Any]] = []
         for row in x:
             point: dict[str, Any] = {}
@@ -195,7 +214,10 @@ class Space:
         return points
 
     def to_units(self, x: Any) -> Array:
-        """Encoded (n, d) → float64 (n, number of dimensions) in the user's units; a categorical gives its level's index."""
+        """Encoded (n, d) → float64 (n, number of dimensions) in the user's units.
+
+        A categorical gives the index of its level.
+        """
         x = self.as_rows(x)
         columns: list[Array] = []
         for dimension, where in zip(self.dimensions, self.slices, strict=True):
@@ -207,16 +229,25 @@ class Space:
         return np.stack(columns, axis=1)
 
     def snap(self, x: Any) -> Array:
-        """The nearest valid points: clipped, integers rounded, one-hot blocks made one-hot, simplex rows projected."""
-        x = np.clip(self.as_rows(x), 0.0, 1.0)
+        """The nearest valid points: clipped, integers rounded, one-hot blocks made one-hot, simplex rows projected.
+
+        Raises
+        ------
+        InvalidInput
+            If an entry is NaN or infinite.
+        """
+        rows = self._finite_rows(x)
+        if self.simplex:
+            return project_to_simplex(rows)
+        rows = np.clip(rows, 0.0, 1.0)
         for dimension, where in zip(self.dimensions, self.slices, strict=True):
             if isinstance(dimension, Integer):
                 steps = dimension.high - dimension.low
-                x[:, where] = np.round(x[:, where] * steps) / steps
+                rows[:, where] = np.round(rows[:, where] * steps) / steps
             elif isinstance(dimension, Categorical):
-                best = x[:, where].argmax(axis=1)
-                x[:, where] = np.eye(dimension.width)[best]
-        return project_to_simplex(x) if self.simplex else x
+                best = rows[:, where].argmax(axis=1)
+                rows[:, where] = np.eye(dimension.width)[best]
+        return rows
 
     def contains(self, x: Any) -> NDArray[np.bool_]:
         """Which encoded rows are valid points; (n, d) → bool (n,)."""
@@ -244,18 +275,18 @@ class Space:
         InvalidInput
             Naming the first row that is not a valid point, and why.
         """
-        x = self.as_rows(x)
-        inside = self.contains(x)
+        rows = self.as_rows(x)
+        inside = self.contains(rows)
         if not inside.all():
             row = int(np.flatnonzero(~inside)[0])
-            if not np.isfinite(x[row]).all():
+            if not np.isfinite(rows[row]).all():
                 why = "holds NaN or infinity"
-            elif self.simplex and (x[row] >= 0).all() and (x[row] <= 1).all():
-                why = f"is off the simplex (its values sum to {x[row].sum():.6g})"
+            elif self.simplex and (rows[row] >= 0).all() and (rows[row] <= 1).all():
+                why = f"is off the simplex (its values sum to {rows[row].sum():.6g})"
             else:
                 why = "is outside the space"
-            raise InvalidInput(f"x[{row}] = {np.array2string(x[row], precision=6)} {why}")
-        return x
+            raise InvalidInput(f"x[{row}] = {np.array2string(rows[row], precision=6)} {why}")
+        return rows
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
         """``n`` points drawn uniformly (Dirichlet(1) on a simplex), encoded, (n, d)."""
@@ -285,7 +316,11 @@ class Space:
         """A JSON description that :meth:`from_json` reads back."""
         listed: list[dict[str, Any]] = []
         for dimension in self.dimensions:
-            fields: dict[str, Any] = {"kind": type(dimension).__name__.lower(), "name": dimension.name, "unit": dimension.unit}
+            fields: dict[str, Any] = {
+                "kind": type(dimension).__name__.lower(),
+                "name": dimension.name,
+                "unit": dimension.unit,
+            }
             if isinstance(dimension, Categorical):
                 fields["levels"] = list(dimension.levels)
             else:
@@ -303,8 +338,16 @@ class Space:
                 values = dict(fields)
                 dimensions.append(kinds[values.pop("kind")](**values))
             return cls(tuple(dimensions), bool(description["simplex"]))
-        except (KeyError, TypeError) as error:
+        except InvalidInput:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"not the description of a space: {error}") from error
+
+    def _finite_rows(self, x: Any) -> Array:
+        rows = self.as_rows(x)
+        if not np.isfinite(rows).all():
+            raise InvalidInput(f"x[{int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])}] holds NaN or infinity")
+        return rows
 
     def _from_uniform(self, u: Array) -> Array:
         x = np.zeros((len(u), self.d))
@@ -323,6 +366,8 @@ class Space:
 
 def project_to_simplex(x: Array) -> Array:
     """Euclidean projection of each row of ``x`` (n, d) onto the probability simplex (sort-and-threshold)."""
+    # The projection does not change when a row is shifted; with its largest entry at 0 nothing cancels.
+    x = x - x.max(axis=1, keepdims=True)
     descending = -np.sort(-x, axis=1)
     excess = np.cumsum(descending, axis=1) - 1.0
     counts = np.arange(1, x.shape[1] + 1)
@@ -333,10 +378,10 @@ def project_to_simplex(x: Array) -> Array:
 
 def _encode_value(dimension: Dimension, value: Any) -> Any:
     if isinstance(dimension, Categorical):
-        if value not in dimension.levels:
+        if not isinstance(value, str | numbers.Real | np.bool_) or value not in dimension.levels:
             raise InvalidInput(f"{dimension.name} must be one of {list(dimension.levels)}, not {value!r}")
         return np.eye(dimension.width)[dimension.levels.index(value)]
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
+    if not _is_finite(value):
         raise InvalidInput(f"{dimension.name} must be a finite number, not {value!r}")
     if not dimension.low <= value <= dimension.high:
         span = f"[{dimension.low:g}, {dimension.high:g}]{' ' + dimension.unit if dimension.unit else ''}"
@@ -350,4 +395,10 @@ def _decode_value(dimension: Dimension, block: Array) -> Any:
     if isinstance(dimension, Categorical):
         return dimension.levels[int(block.argmax())]
     value = dimension.low + float(block[0]) * (dimension.high - dimension.low)
-    return int(round(value)) if isinstance(dimension, Integer) else value
+    # Clamped because low + 1.0 * (high - low) can round to more than high, which encode would then refuse.
+    value = min(max(value, dimension.low), dimension.high)
+    return round(value) if isinstance(dimension, Integer) else value
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
