@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import os
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +15,10 @@ from scisuite.core import Categorical, Continuous, Integer, InvalidInput, Space
 from scisuite.core.registry import did_you_mean
 from scisuite.core.space import Dimension
 from scisuite.scenarios.base import Array
+from scisuite.scenarios.cells import parse_column, read_delimited
 from scisuite.scenarios.tabular import TabularScenario, average_replicates
 
 Duplicates = Literal["average", "error"]
-
-_MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "#n/a"}
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 
 
 def from_csv(
@@ -82,7 +76,7 @@ def from_csv(
         message names the row and the column.
     """
     path = Path(path)
-    delimiter, header, rows, lines = _read(path, delimiter)
+    delimiter, header, rows, lines = read_delimited(path, delimiter)
     names = _wanted(inputs, target, header, path.name)
 
     def where(row: int) -> str:
@@ -91,7 +85,8 @@ def from_csv(
     columns: dict[str, list[Any]] = {}
     for name in names:
         cells = [row[header.index(name)] for row in rows]
-        columns[name] = _parsed(name, cells, delimiter, where, label=name in categorical, target=name == target)
+        label = name in categorical or _has_text_levels((bounds or {}).get(name))
+        columns[name] = parse_column(name, cells, delimiter, where, label=label, target=name == target)
     table = _Table(columns, tuple(inputs), target, where)
     return table.scenario(
         maximise=maximise,
@@ -151,22 +146,22 @@ def from_arrays(
     except ValueError:
         raise InvalidInput("y must be numbers of shape (n,)") from None
     lengths = {len(column) for column in columns.values()}
+    if lengths <= {0}:
+        raise InvalidInput("x has no rows")
     if values.ndim != 1 or lengths != {len(values)}:
-        raise InvalidInput(f"y must have shape ({max(lengths, default=0)},), one value a row of x, not {values.shape}")
+        raise InvalidInput(f"y must have shape ({max(lengths)},), one value a row of x, not {values.shape}")
     if target in columns:
         raise InvalidInput(f"{target!r} is an input and cannot be the target as well; pass target=…")
-    if not lengths or lengths == {0}:
-        raise InvalidInput("x has no rows")
     _refuse_unknown(categorical, columns, "x")
 
     def where(row: int) -> str:
         return f"row {row}"
 
-    parsed = {
-        name: _parsed(name, column, ",", where, label=name in categorical, target=False)
-        for name, column in columns.items()
-    }
-    parsed[target] = _parsed(target, values.tolist(), ",", where, label=False, target=True)
+    parsed: dict[str, list[Any]] = {}
+    for name, column in columns.items():
+        label = name in categorical or _has_text_levels((bounds or {}).get(name))
+        parsed[name] = parse_column(name, column, ",", where, label=label, target=False)
+    parsed[target] = parse_column(target, values.tolist(), ",", where, label=False, target=True)
     return _Table(parsed, tuple(columns), target, where).scenario(
         maximise=maximise,
         units=units,
@@ -258,7 +253,8 @@ class _Table:
         low, high = min(column), max(column)
         if low == high:
             raise InvalidInput(
-                f"column {name!r} is {low:g} in every row; leave it out of inputs, or give its bounds={{{name!r}: (low, high)}}"
+                f"column {name!r} is {low:g} in every row; leave it out of inputs, "
+                f"or give its bounds={{{name!r}: (low, high)}}"
             )
         return Continuous(name, low, high, unit)
 
@@ -280,49 +276,6 @@ class _Table:
         return rows
 
 
-def _read(path: Path, delimiter: str | None) -> tuple[str, list[str], list[list[str]], list[int]]:
-    """Delimiter, header, rows and the line on which each row ends."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InvalidInput(f"no such file: {path}") from None
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror}") from None
-    encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path.name} is not UTF-8 text (byte {error.start}); save it as CSV UTF-8") from None
-    if not text.strip():
-        raise InvalidInput(f"{path.name} is empty")
-    if "\0" in text:
-        raise InvalidInput(f"{path.name} is not a text file")
-    first = text.lstrip("\r\n").splitlines()[0]
-    if delimiter is None:
-        delimiter = max(",;\t|", key=lambda mark: len(next(csv.reader([first], delimiter=mark))))
-    elif not isinstance(delimiter, str) or len(delimiter) != 1:
-        raise InvalidInput(f"delimiter must be one character, not {delimiter!r}")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                rows.append([cell.strip() for cell in row])
-                lines.append(reader.line_num)
-    except csv.Error as error:
-        raise InvalidInput(f"{path.name}, line {reader.line_num}: {error}") from None
-    header, rows, lines = rows[0], rows[1:], lines[1:]
-    if repeated := [name for name in dict.fromkeys(header) if name and header.count(name) > 1]:
-        raise InvalidInput(f"{path.name} has more than one column {repeated[0]!r}")
-    if not rows:
-        raise InvalidInput(f"{path.name} has a header and no rows")
-    for i, row in enumerate(rows):
-        if len(row) != len(header):
-            raise InvalidInput(f"{path.name}, row {i + 1} (line {lines[i]}) has {len(row)} cells, the header {len(header)}")
-    return delimiter, header, rows, lines
-
-
 def _wanted(inputs: Sequence[str], target: str, header: list[str], file: str) -> list[str]:
     if isinstance(inputs, str) or not isinstance(inputs, Sequence) or not inputs:
         raise InvalidInput(f"inputs must be a list of column names, not {inputs!r}")
@@ -341,7 +294,7 @@ def _columns(x: Any, names: Sequence[str] | None) -> dict[str, list[Any]]:
         available = [str(key) for key in x.keys()]  # noqa: SIM118 (a data frame iterates over its keys, not a mapping)
         if names is not None:
             _refuse_unknown(names, available, "x")
-        columns = {name: list(np.asarray(x[name]).tolist()) for name in (available if names is None else names)}
+        columns = {name: np.asarray(x[name], dtype=object).tolist() for name in (available if names is None else names)}
         if len({len(column) for column in columns.values()}) > 1:
             raise InvalidInput(f"columns of x differ in length: { {n: len(c) for n, c in columns.items()} }")
         return columns
@@ -358,38 +311,9 @@ def _columns(x: Any, names: Sequence[str] | None) -> dict[str, list[Any]]:
     return {str(name): array[:, j].tolist() for j, name in enumerate(names)}
 
 
-def _parsed(
-    name: str, cells: Sequence[Any], delimiter: str, where: Callable[[int], str], *, label: bool, target: bool
-) -> list[Any]:
-    """``cells`` as finite floats or, where none is a number (or ``label`` says so), as labels."""
-    numbers = [_number(cell, delimiter) for cell in cells]
-    text = [isinstance(cell, str) and cell.strip().lower() not in _MISSING for cell in cells]
-    if label or (not target and all(number is None for number in numbers) and any(text)):
-        for row, cell in enumerate(cells):
-            if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
-                raise InvalidInput(f"{where(row)}, column {name!r}: missing value; fill it in or remove the row")
-        return [cell if isinstance(cell, str) else str(cell) for cell in cells]
-    for row, (cell, number) in enumerate(zip(cells, numbers, strict=True)):
-        if number is None and text[row]:
-            hint = "" if target else f"; pass categorical=[{name!r}] if the column holds labels"
-            raise InvalidInput(f"{where(row)}, column {name!r}: {cell!r} is not a number{hint}")
-        if number is None or math.isnan(number):
-            raise InvalidInput(f"{where(row)}, column {name!r}: missing value; fill it in or remove the row")
-        if math.isinf(number):
-            raise InvalidInput(f"{where(row)}, column {name!r}: {cell!r} is not finite")
-    return numbers
-
-
-def _number(cell: Any, delimiter: str) -> float | None:
-    if isinstance(cell, str):
-        if delimiter == ";" and _DECIMAL_COMMA.fullmatch(cell):
-            cell = cell.replace(",", ".")
-        if "_" in cell:
-            return None
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return None
+def _has_text_levels(bound: Any) -> bool:
+    levels = bound.levels if isinstance(bound, Categorical) else bound
+    return isinstance(levels, list | tuple) and any(isinstance(level, str) for level in levels[:2])
 
 
 def _as_level(dimension: Dimension, value: Any) -> Any:

@@ -194,7 +194,7 @@ def distinct_rows(x: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def average_replicates(x: Array, y: Array) -> tuple[Array, Array]:
-    """Distinct rows of ``x`` (n, d), in order of first appearance, and the mean of ``y`` (n,) over each: (m, d), (m,)."""
+    """Distinct rows of ``x`` (n, d), in order of first appearance, and the mean of ``y`` (n,) over each."""
     first, group = distinct_rows(x)
     return x[first], np.bincount(group, weights=y) / np.bincount(group)
 

@@ -79,7 +79,7 @@ def _read(name: str) -> tuple[Array, Array]:
     except (ValueError, IndexError) as error:
         raise DataUnavailable(f"materials/{name}: {table.file} is damaged: {error}", EXTRA) from error
     if len(pool) != table.points:
-        what = f"materials/{name}: {table.file} has {len(pool)} distinct points, not the {table.points} that were checked"
+        what = f"materials/{name}: {table.file} holds {len(pool)} distinct points, not {table.points}"
         raise DataUnavailable(what, EXTRA)
     pool.flags.writeable = means.flags.writeable = False
     return pool, means

@@ -1,7 +1,7 @@
 """What each table holds: columns, units, direction, declared range, and where it comes from.
 
-``value_range`` is what one would declare before measuring: 0 to 100 for a yield in per cent, else a round range for that
-kind of quantity (*reconstruction*: the sources declare none). Two sets are not what their package says of them:
+``value_range`` is what one would declare before measuring: 0 to 100 for a yield in per cent, else a round range for
+that kind of quantity (*reconstruction*: the sources declare none). Two sets are not what their package says of them:
 
 - ``alkox``: the names and bounds in its configuration belong to another reaction. The columns here are those of the
   project's later documentation. Its conversions reach 106, so no unit is claimed.
@@ -30,7 +30,8 @@ class Measurements:
     """What is known of one csv file.
 
     ``rows`` and ``points`` count its data rows, and what is left once replicates are averaged. ``header`` is its first
-    line (empty where there is none). The first columns are the dimensions of ``space``, in order; the last is the value.
+    line (empty where there is none). The first columns are the dimensions of ``space``, in order; the last is the
+    value.
     """
 
     distribution: str
@@ -121,7 +122,7 @@ TABLES: dict[str, Measurements] = {
         unit="%",
         maximise=True,
         value_range=(0.0, 100.0),
-        summary="Maximise the yield of a palladium-catalysed Suzuki coupling of 2-bromophenyltetrazole and an aryl boronate.",
+        summary="Maximise the yield of a palladium-catalysed Suzuki coupling of 2-bromophenyltetrazole and a boronate.",
         reference=_OLYMPUS,
     ),
     "snar": _table(
@@ -137,7 +138,7 @@ TABLES: dict[str, Measurements] = {
         value_name="e_factor",
         maximise=False,
         value_range=(0.0, 3.0),
-        summary="Minimise the mass of waste per mass of product of a nucleophilic aromatic substitution in a flow reactor.",
+        summary="Minimise the mass of waste per mass of product of a nucleophilic aromatic substitution in flow.",
         reference=_SCHWEIDTMANN,
     ),
     "alkox": _table(
@@ -153,7 +154,7 @@ TABLES: dict[str, Measurements] = {
         value_name="conversion",
         maximise=True,
         value_range=(0.0, 120.0),
-        summary="Maximise the conversion of benzyl alcohol that a copper radical oxidase oxidises, with two helper enzymes.",
+        summary="Maximise the conversion of benzyl alcohol by a copper radical oxidase with two helper enzymes.",
         reference=_OLYMPUS,
     ),
     "benzylation": _table(
@@ -202,7 +203,7 @@ TABLES: dict[str, Measurements] = {
         value_name="difference_to_green",
         maximise=False,
         value_range=(0.0, 1.0),
-        summary="Minimise the distance of a mixture of five dyes from a target green; inputs are amounts before mixing.",
+        summary="Minimise the distance of a mixture of five dyes from a target green; inputs are amounts.",
         reference=_ROCH,
     ),
     "colors_n9": _table(
@@ -213,7 +214,7 @@ TABLES: dict[str, Measurements] = {
         value_name="difference_to_green",
         maximise=False,
         value_range=(0.0, 1.0),
-        summary="Minimise the distance of a mixture of three dyes from a target green; inputs are amounts before mixing.",
+        summary="Minimise the distance of a mixture of three dyes from a target green; inputs are amounts.",
         reference=_OLYMPUS,
     ),
     "p3ht": _table(
@@ -251,7 +252,7 @@ TABLES: dict[str, Measurements] = {
         value_name="loss",
         maximise=False,
         value_range=(0.0, 1.0),
-        summary="Minimise the distance of the absorbance spectrum of silver nanoparticles from a target spectrum; flow synthesis.",
+        summary="Minimise the distance of the absorbance of silver nanoparticles made in flow from a target spectrum.",
         reference="F. Mekki-Berrada et al., npj Computational Materials 7 (2021) 55.",
     ),
     "crossed_barrel": _table(
@@ -283,7 +284,7 @@ TABLES: dict[str, Measurements] = {
         value_name="instability_index",
         maximise=False,
         value_range=(0.0, 2_000_000.0),
-        summary="Minimise the colour change of a mixed caesium, formamidinium and methylammonium lead iodide film in heat and light.",
+        summary="Minimise the colour change in heat and light of a mixed lead iodide perovskite film.",
         reference="S. Sun et al., Matter 4 (2021) 1305.",
     ),
     "autoam": _table(
@@ -292,7 +293,10 @@ TABLES: dict[str, Measurements] = {
         rows=100,
         points=100,
         space=Space.from_bounds(
-            prime_delay=(0.0, 5.0, "s"), print_speed=(0.1, 10.0, "mm/s"), x_offset=(-1.0, 1.0, "mm"), y_offset=(-1.0, 1.0, "mm")
+            prime_delay=(0.0, 5.0, "s"),
+            print_speed=(0.1, 10.0, "mm/s"),
+            x_offset=(-1.0, 1.0, "mm"),
+            y_offset=(-1.0, 1.0, "mm"),
         ),
         value_name="shape_score",
         maximise=True,
@@ -311,7 +315,7 @@ TABLES: dict[str, Measurements] = {
         maximise=False,
         value_range=(-20.0, 5.0),
         summary=(
-            "Minimise the calculated binding energy of a hybrid organic-inorganic perovskite ABX3 over its three sites; "
+            "Minimise the calculated binding energy of a hybrid organic-inorganic perovskite over its three sites; "
             "the package numbers the species without naming them."
         ),
         reference="C. Kim et al., Scientific Data 4 (2017) 170057; numbering of the GP+ library (2024).",
