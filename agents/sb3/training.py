@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import time
 import warnings
@@ -234,10 +235,11 @@ def _new_or_loaded(
     method: Algorithm, vec_env: VecMonitor, config: dict[str, Any], seed: int, out: Path, start: Checkpoint | None
 ) -> Any:
     algorithm_class = method.load()
-    given = dict(config["algo_kwargs"])
+    # Stable-Baselines3 writes its own defaults into policy_kwargs.
+    given = copy.deepcopy(config["algo_kwargs"])
     if clash := sorted(set(given) & set(_RESERVED)):
         raise InvalidInput(f"{clash[0]} is set by train() itself, not through algo_kwargs")
-    refuse_unknown_arguments(algorithm_class, given, f"algorithm {method.name!r}")
+    refuse_unknown_arguments(algorithm_class, {"policy": "", "env": vec_env, **given}, f"algorithm {method.name!r}")
     logs = str(out / "tensorboard")
     if start is not None:
         model = algorithm_class.load(
