@@ -1,0 +1,128 @@
+"""What goes to standard output and what to standard error.
+
+Results go to standard output: a table, or with ``--json`` one JSON object a line and nothing else. Progress, notes and
+whatever libraries print go to standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from scisuite.core.files import jsonable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_PIPED_WIDTH = 160
+
+
+@contextlib.contextmanager
+def work_prints_to_stderr() -> Iterator[None]:
+    """Send what libraries, engines and worker processes print to standard error while the body works.
+
+    The file descriptor is turned as well as ``sys.stdout``, since worker processes inherit the descriptor.
+    """
+    sys.stdout.flush()
+    try:
+        descriptor = sys.stdout.fileno()
+        error_descriptor = sys.stderr.fileno()
+    except (OSError, ValueError, AttributeError):
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+        return
+    kept = os.dup(descriptor)
+    try:
+        os.dup2(error_descriptor, descriptor)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, descriptor)
+        os.close(kept)
+
+
+def print_json_lines(objects: Iterable[Any]) -> None:
+    """Print one JSON object a line, NaN and infinities as null."""
+    for value in objects:
+        sys.stdout.write(json.dumps(jsonable(value), ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def print_table(table: Table) -> None:
+    """Print a Rich table on standard output; into a pipe it is wide, and has no colours and no blanks at line ends."""
+    out = console()
+    if out.is_terminal:
+        out.print(table)
+        return
+    with out.capture() as captured:
+        out.print(table)
+    sys.stdout.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+
+
+def console() -> Console:
+    """A Rich console on standard output that prints text as it is."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPED_WIDTH
+    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+def new_table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
+    """A table in the house style; the columns named in ``right`` are aligned to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def say(message: str) -> None:
+    """A note for people, on standard error."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def figure(value: Any) -> str:
+    """A number as a table shows it: four significant digits, ``–`` where there is none.
+
+    >>> figure(0.123456), figure(3.0), figure(float("nan")), figure(None), figure(12)
+    ('0.1235', '3', '–', '–', '12')
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def mean_and_error(values: list[float]) -> str:
+    """``mean ± standard error`` over the finite values; the mean alone where there is one.
+
+    >>> mean_and_error([1.0, 3.0]), mean_and_error([2.0]), mean_and_error([])
+    ('2 ± 1', '2', '–')
+    """
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite:
+        return "–"
+    mean = sum(finite) / len(finite)
+    if len(finite) == 1:
+        return figure(mean)
+    variance = sum((value - mean) ** 2 for value in finite) / (len(finite) - 1)
+    return f"{figure(mean)} ± {math.sqrt(variance / len(finite)):.2g}"
+
+
+def finite_figures(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of ``values`` that are single numbers, strings, booleans or ``None``: what a line can show."""
+    shown: dict[str, Any] = {}
+    for name, value in values.items():
+        if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+            value = value.item()
+        if value is None or isinstance(value, bool | int | float | str):
+            shown[name] = value
+    return shown

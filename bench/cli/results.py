@@ -1,0 +1,171 @@
+"""The result of one experiment in one tier: as the JSON line that ``bench --json`` prints, and as tables."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scisuite.bench.cli.output import figure, mean_and_error, new_table, print_table, say
+from scisuite.bench.experiment import Claim, Experiment
+
+CLAIM_KEYS = ("id", "statement", "verdict", "value", "low", "high", "target", "paper")
+_SHOWN_FAILURES = 5
+
+
+@dataclass(frozen=True)
+class Result:
+    """Rows of one experiment in one tier, and the verdicts on its claims."""
+
+    experiment: Experiment
+    tier: str
+    seeds: int
+    rows: Sequence[dict[str, Any]]
+    verdicts: Sequence[Any]
+
+    @classmethod
+    def of(
+        cls,
+        experiment: Experiment,
+        tier: str,
+        seeds: int | None,
+        rows: Sequence[dict[str, Any]],
+        claims: Iterable[Claim],
+    ) -> Result:
+        """Judge ``claims`` on ``rows``; without ``seeds``, the tier's own number."""
+        from scisuite.bench.claims import judge
+
+        number = seeds if seeds is not None else experiment.tiers[tier].seeds
+        return cls(experiment, tier, number, rows, [judge(claim, list(rows)) for claim in claims])
+
+    @property
+    def failed(self) -> bool:
+        """Whether a cell failed; a skipped one did not."""
+        return any(row["status"] == "error" for row in self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """The line that ``bench --json`` prints."""
+        claims = [{key: verdict.to_json()[key] for key in CLAIM_KEYS} for verdict in self.verdicts]
+        return {
+            "experiment": self.experiment.slug,
+            "tier": self.tier,
+            "seeds": self.seeds,
+            "rows": list(self.rows),
+            "claims": claims,
+        }
+
+    def explain_failures(self) -> None:
+        """Say on standard error which arms were skipped and why, and which cells failed."""
+        reasons = dict.fromkeys((row["arm"], row["error"]) for row in self.rows if row["status"] == "skipped")
+        for arm, reason in reasons:
+            say(f"skipped {arm}: {reason}")
+        errors = [row for row in self.rows if row["status"] == "error"]
+        for row in errors[:_SHOWN_FAILURES]:
+            last_line = str(row["error"]).strip().split("\n")[-1]
+            say(f"failed {row['arm']} on {row['scenario']}, seed {row['seed']}: {last_line}")
+        if len(errors) > _SHOWN_FAILURES:
+            say(f"and {len(errors) - _SHOWN_FAILURES} more cells failed: the report lists them")
+
+
+def results_of(rows: Sequence[dict[str, Any]]) -> tuple[list[Result], list[str]]:
+    """Rows sorted into results, and the slugs of those whose experiment is not registered here."""
+    from scisuite.bench import experiments
+    from scisuite.core import UnknownName
+
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["experiment"], row["tier"]), []).append(row)
+    results: list[Result] = []
+    unknown: list[str] = []
+    for (slug, tier), members in sorted(groups.items()):
+        try:
+            experiment = experiments.make(slug)
+        except UnknownName:
+            unknown.append(slug)
+            continue
+        seeds = len({row["seed"] for row in members})
+        results.append(Result.of(experiment, tier, seeds, members, experiment.claims))
+    return results, list(dict.fromkeys(unknown))
+
+
+def bench_command_line(
+    slug: str,
+    tier: str,
+    seeds: int | None,
+    arms: Iterable[str] | None,
+    claims: Iterable[str] | None,
+    backend: str,
+    out: Path,
+) -> str:
+    """The command that runs exactly these cells again."""
+    words = ["scisuite", "bench", slug, "--tier", tier]
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    for arm in arms or ():
+        words += ["--arm", arm]
+    for claim in claims or ():
+        words += ["--claim", claim]
+    words += ["--backend", backend] if backend != "loky" else []
+    words += ["--out", str(out)] if out != Path("runs") else []
+    return shlex.join(words)
+
+
+def print_result(result: Result) -> None:
+    """Print the arms × scenarios table of the headline metric, and the claims."""
+    experiment = result.experiment
+    metric = experiment.headline or next(iter(experiment.metrics), "")
+    scenarios = list(dict.fromkeys(row["scenario"] for row in result.rows))
+    present = {row["arm"] for row in result.rows}
+    meaning = f": {experiment.metrics[metric]}" if metric in experiment.metrics else ""
+    title = f"{experiment.title} ({result.tier}, {result.seeds} seeds)\n{metric}{meaning}"
+    columns = ("arm", "role", *scenarios, "CPU s")
+    table = new_table(title, *columns, right=(*scenarios, "CPU s"))
+    for arm in experiment.arms:
+        if arm.id in present:
+            rows = [row for row in result.rows if row["arm"] == arm.id]
+            cells = [_cell([row for row in rows if row["scenario"] == scenario], metric) for scenario in scenarios]
+            costs = [float(row["cost"].get("cpu_seconds") or 0.0) for row in rows if row["status"] == "ok"]
+            table.add_row(arm.id, arm.role, *cells, figure(sum(costs) / len(costs)) if costs else "–")
+    print_table(table)
+    if result.verdicts:
+        columns = ("claim", "statement", "ours [95 %]", "target", "paper", "verdict")
+        table = new_table("claims", *columns)
+        relations = {claim.id: claim.relation for claim in experiment.claims}
+        for verdict in result.verdicts:
+            facts = verdict.to_json()
+            table.add_row(
+                facts["id"],
+                facts["statement"],
+                _interval(facts),
+                _target(facts, relations.get(facts["id"], "<=")),
+                facts["paper"] or "–",
+                _verdict(facts),
+            )
+        print_table(table)
+
+
+def _cell(rows: Sequence[Mapping[str, Any]], metric: str) -> str:
+    values = [float(row["metrics"][metric]) for row in rows if row["metrics"].get(metric) is not None]
+    parts = [mean_and_error(values)] if values else []
+    for status, word in (("error", "failed"), ("skipped", "skipped")):
+        number = sum(row["status"] == status for row in rows)
+        if number:
+            parts.append(f"{number} {word}")
+    return ", ".join(parts) or "–"
+
+
+def _interval(facts: Mapping[str, Any]) -> str:
+    if facts["value"] is None:
+        return "–"
+    return f"{figure(facts['value'])} [{figure(facts['low'])}, {figure(facts['high'])}]"
+
+
+def _target(facts: Mapping[str, Any], relation: str) -> str:
+    sign = {"<=": "≤", ">=": "≥"}[relation]
+    return "–" if facts["target"] is None else f"{sign} {figure(facts['target'])}"
+
+
+def _verdict(facts: Mapping[str, Any]) -> str:
+    verdict = facts["verdict"] or "published"
+    return f"{verdict} ({facts['reason']})" if facts.get("reason") and verdict == "undecided" else str(verdict)
