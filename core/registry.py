@@ -14,11 +14,13 @@ import tomllib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scisuite.core.errors import InvalidInput, MissingDependency, UnknownName
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -179,11 +181,14 @@ class Registry(Generic[T]):
             self._read_folder(self._folders[-1])
             self._folders.pop()
         if self.group is not None and not self._plugins_read:
+            # Imported here: it reads e-mail headers and zip files, a seventh of a gymnasium import.
+            from importlib import metadata
+
             self._plugins_read = True
             for point in metadata.entry_points(group=self.group):
                 self._add_plugin(point)
 
-    def _add_plugin(self, point: metadata.EntryPoint) -> None:
+    def _add_plugin(self, point: EntryPoint) -> None:
         """Register one entry point; one that cannot be is named in a warning, so that the others still work."""
         origin = point.dist.name if point.dist is not None else "unknown"
         target = point.value.partition("[")[0].strip()
