@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,12 +112,14 @@ class CountingOracle(ABC):
 
     Attributes
     ----------
+    checks_range : bool
+        Whether answers outside the declared range count as failed.
     n_queries, n_failed : int
         Rows asked for, and answers dropped because they were missing, NaN or outside the declared range, since
         ``bind``.
     """
 
-    checks_range: ClassVar[bool] = True
+    checks_range: bool = True
     problem: BlackBoxScenario | Problem | None = None
     n_queries: int = 0
     n_failed: int = 0

@@ -6,7 +6,7 @@ import math
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -56,7 +56,7 @@ class SimulatedOracle(CountingOracle):
         If one of them is out of its range.
     """
 
-    checks_range: ClassVar[bool] = False
+    checks_range = False
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class SimulatedOracle(CountingOracle):
         if n > len(ranked):
             raise InvalidInput(f"cannot propose {n} points: only {len(ranked)} have an answer")
         best = ranked[: max(10, len(self._values) // 20, n)]
-        return self._bound_truth().points[rng.choice(best, size=n, replace=False)].copy()
+        return np.asarray(self._bound_truth().points[rng.choice(best, size=n, replace=False)])
 
     def _answer(self, x: Array) -> tuple[Array, Array | None]:
         if self._require_bound().pool is not None:
