@@ -63,8 +63,8 @@ class MinariRecorder:
     """Collects what happens in an environment and saves it as a local Minari data set.
 
     Minari keeps its data sets in the folder ``MINARI_DATASETS_PATH``, by default ``~/.minari/datasets``. Seeds are
-    recorded with the episodes, and the environment's registration with the data set, so that it can be made again. Infos
-    are not: Minari wants those of every step to be alike.
+    recorded with the episodes, and the environment's registration with the data set, so that it can be made again.
+    Infos are not: Minari wants those of every step to be alike.
 
     >>> recorder = MinariRecorder(gym.make("CartPole-v1"), "cartpole/random-v0")      # doctest: +SKIP
     >>> episode = run_episode(recorder.env, agent, seed=0)                            # doctest: +SKIP

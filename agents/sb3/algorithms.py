@@ -113,14 +113,14 @@ def hyperparameters(
     Stable-Baselines3's own are for one copy and a million steps. With ``vec`` copies PPO collects at least 128 steps
     from each and takes batches of a thirty-second of that; off-policy algorithms keep one gradient step per
     transition (DQN: per four), and their replay buffer is no longer than the run and, at 1 GiB, no larger than a
-    laptop allows. A short run collects no more than it was asked for. ``action_noise`` may be a number: the standard
+    laptop allows. A run that is shorter than a rollout is one rollout. ``action_noise`` may be a number: the standard
     deviation of Gaussian noise on actions scaled to [−1, 1] (TD3 explores by it alone; default 0.1).
     """
     defaults: dict[str, Any] = {}
-    share = max(timesteps // vec, 1)
+    share = math.ceil(timesteps / vec)
     if name in ("ppo", "maskable-ppo"):
-        steps = min(max(2048 // vec, 128), max(share, 2))
-        steps = int(given.get("n_steps", steps - steps % 8 if steps >= 8 else steps))
+        usual = max(2048 // vec, 128) // 8 * 8
+        steps = int(given.get("n_steps", min(usual, 8 * math.ceil(share / 8) if share > 8 else max(share, 2))))
         target = max(64, steps * vec // 32)
         defaults = {"n_steps": steps, "batch_size": _largest_divisor(steps * vec, target)}
     elif algorithm(name).off_policy:

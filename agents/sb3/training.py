@@ -79,9 +79,9 @@ def train(
         With ``timesteps`` reached nothing runs.
     eval_every : int or None
         Steps between evaluations of five episodes in an environment of their own; ``None`` for a tenth of
-        ``timesteps``, 0 for none.
+        ``timesteps``, though at least a thousand (or once, in a shorter run), 0 for none.
     checkpoint_every : int or None
-        Steps between checkpoints, rounded up to whole rollouts; ``None`` for a tenth, 0 for one at the end only.
+        Steps between checkpoints, rounded up to whole rollouts; ``None`` likewise, 0 for one at the end only.
     env_kwargs, algo_kwargs : mapping or None
         JSON arguments of the environment and of the algorithm (see
         :func:`~scisuite.agents.sb3.algorithms.hyperparameters` for the defaults).
@@ -300,7 +300,7 @@ def _check_integer(name: str, value: Any, least: int) -> None:
 
 def _interval(name: str, value: int | None, timesteps: int) -> int:
     if value is None:
-        return max(timesteps // 10, 1)
+        return max(timesteps // 10, min(timesteps, 1000))
     _check_integer(name, value, 0)
     return value
 
