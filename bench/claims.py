@@ -166,7 +166,7 @@ def _judge_on(claim: Claim, scenario: str, rows: Sequence[Mapping[str, Any]]) ->
     used = {arm: shared or sorted(by_seed) for arm, by_seed in by_arm.items()}
     seeds = min(len(s) for s in used.values())
     chosen = [by_arm[arm][seed] for arm in arms for seed in used[arm]]
-    if reason := _defect(claim, chosen) or _gap(used):
+    if reason := _defect(claim, chosen) or _gap(by_arm, shared):
         return _open(claim, scenario, seeds, reason)
     values = [np.array([float(by_arm[a][s]["metrics"][claim.metric]) for s in used[a]]) for a in arms]
     arm_values, against_values = values[0], values[1] if len(values) == 2 else None
@@ -208,9 +208,11 @@ def _defect(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def _gap(used: Mapping[str, Sequence[int]]) -> str:
-    for arm, seeds in used.items():
-        if missing := sorted(set(range(max(seeds) + 1)) - set(seeds)):
+def _gap(by_arm: Mapping[str, Mapping[int, Any]], shared: Sequence[int]) -> str:
+    first = min(seed for by_seed in by_arm.values() for seed in by_seed)
+    for arm, by_seed in by_arm.items():
+        start = first if shared else min(by_seed)
+        if missing := sorted(set(range(start, max(by_seed) + 1)) - set(by_seed)):
             return f"{arm} has no row for seed {', '.join(map(str, missing[:5]))}"
     return ""
 
