@@ -240,8 +240,6 @@ class _Table:
         column = self.columns[name]
         if bound is not None:
             dimension = Space.from_bounds(**{name: bound}).dimensions[0]
-            if dimension.name != name:
-                raise InvalidInput(f"bounds of {name!r} are those of {dimension.name!r}")
             return type(dimension)(**{**vars(dimension), "unit": dimension.unit or unit})
         if isinstance(column[0], str):
             levels = tuple(dict.fromkeys(column))

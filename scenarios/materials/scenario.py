@@ -69,8 +69,10 @@ def _read(name: str) -> tuple[Array, Array]:
     rows = list(csv.reader(io.StringIO(_text(name, table))))
     header = tuple(rows[0]) if rows and table.header else ()
     cells = rows[1:] if table.header else rows
-    if header != table.header or len(cells) != table.rows:
-        what = f"materials/{name}: {table.file} is not the file that was checked ({len(cells)} rows, not {table.rows})"
+    width = len(table.header) or len(table.space.dimensions) + 1
+    if header != table.header or len(cells) != table.rows or any(len(row) != width for row in cells):
+        checked = f"{table.rows} rows of {width} columns"
+        what = f"materials/{name}: {table.file} is not the file that was checked ({len(cells)} rows, not {checked})"
         raise DataUnavailable(what, EXTRA)
     try:
         numbers = np.array(cells, dtype=np.float64)
