@@ -31,11 +31,11 @@ def check_env(env: str | AnyEnv, *, slow: bool = True, steps: int = 48, **kwargs
     """Put an environment through the contract; return silently or raise ``AssertionError`` with the reason.
 
     Gymnasium's own ``check_env``; the same seed gives the same trajectory and another seed another one; ``reset``
-    takes ``options=None``; pickles and deep copies made in mid-episode go on alike; every observation lies in its space,
-    every reward is a finite number and ``info`` holds plain values; NaN, infinite, out-of-bounds and misshapen actions
-    are refused with :class:`~scisuite.core.InvalidInput` and change nothing; a step before ``reset`` or after the end is
-    refused; frames are uint8 (H, W, 3); the class docstring has its sections; ``spec.to_json()`` makes the same
-    environment again; the global random state is left alone; ``make_vec`` agrees with single environments, and a
+    takes ``options=None``; pickles and deep copies made in mid-episode go on alike; every observation lies in its
+    space, every reward is a finite number and ``info`` holds plain values; NaN, infinite, out-of-bounds and misshapen
+    actions are refused with :class:`~scisuite.core.InvalidInput` and change nothing; a step before ``reset`` or after
+    the end is refused; frames are uint8 (H, W, 3); the class docstring has its sections; ``spec.to_json()`` makes the
+    same environment again; the global random state is left alone; ``make_vec`` agrees with single environments, and a
     ``vector_entry_point`` with ``make_vec`` step for step.
 
     Parameters
@@ -119,7 +119,8 @@ def _check_values(make: Make, steps: int) -> None:
     env = make()
     for step, (_, observation, reward, terminated, truncated, info) in enumerate(_trajectory(env, 5, 4 * steps)):
         assert observation in env.observation_space, f"step {step}: the observation is outside its space"
-        assert isinstance(reward, int | float | np.number) and math.isfinite(reward), f"step {step}: reward {reward!r}"
+        number = isinstance(reward, int | float | np.number)
+        assert number and math.isfinite(reward), f"step {step}: the reward is {reward!r}"  # noqa: PT018
         assert isinstance(terminated, bool | np.bool_), f"step {step}: terminated is {terminated!r}"
         assert isinstance(truncated, bool | np.bool_), f"step {step}: truncated is {truncated!r}"
         _require_plain(info, "info")
@@ -139,14 +140,16 @@ def _check_copies(make: Make, steps: int) -> None:
 def _check_bad_actions(make: Make) -> None:
     env = make()
     env.reset(seed=11)
+    env.action_space.seed(11)
     untouched = copy.deepcopy(env)
-    for what, action in _bad_actions(env.action_space):
+    for what, action in _bad_actions(copy.deepcopy(env.action_space)):
         try:
             env.step(action)
         except InvalidInput:
             continue
         except Exception as error:
-            raise AssertionError(f"an action {what} raised {type(error).__name__} ({error}), not InvalidInput") from error
+            got = f"{type(error).__name__} ({error})"
+            raise AssertionError(f"an action {what} raised {got}, not InvalidInput") from error
         raise AssertionError(f"an action {what} was accepted")
     mine, expected = _continued(env, 8), _continued(untouched, 8)
     assert _same(mine, expected), f"a refused action changed the environment: {_difference(expected, mine)}"
@@ -156,10 +159,10 @@ def _check_bad_actions(make: Make) -> None:
 def _check_order(make: Make, steps: int) -> None:
     env = make().unwrapped
     _require_refused(env, "before reset")
-    observation, info = env.reset(seed=13)
+    _, info = env.reset(seed=13)
     env.action_space.seed(13)
     for _ in range(100 * steps):
-        observation, _, terminated, truncated, info = env.step(_sample(env, info))
+        _, _, terminated, truncated, info = env.step(_sample(env, info))
         if terminated or truncated:
             _require_refused(env, "after the end of the episode")
             break
@@ -185,7 +188,7 @@ def _check_frames(make: Make) -> None:
     for frame in (env.render(), env.step(env.action_space.sample()) and env.render()):
         assert isinstance(frame, np.ndarray), f"a frame must be an array, not {type(frame).__name__}"
         assert frame.dtype == np.uint8, f"a frame must be uint8, not {frame.dtype}"
-        assert frame.ndim == 3 and frame.shape[2] == 3, f"a frame must have shape (H, W, 3), not {frame.shape}"
+        assert frame.shape[2:] == (3,), f"a frame must have shape (H, W, 3), not {frame.shape}"
         assert frame.min() < frame.max(), "a frame shows nothing"
     env.close()
 
@@ -263,7 +266,7 @@ def _check_video(make: Make) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         inside = Path(folder, "video")
-        env = gym.wrappers.RecordVideo(make(render_mode="rgb_array"), str(inside), video_length=3, disable_logger=True)
+        env: Any = gym.wrappers.RecordVideo(make(render_mode="rgb_array"), str(inside), video_length=3, disable_logger=True)
         _trajectory(env, 29, 4)
         env.close()
         videos = [path for path in inside.glob("*.mp4") if path.stat().st_size > 0]
@@ -325,7 +328,7 @@ def _bad_actions(space: gym.Space[Any], where: str = "") -> Iterator[tuple[str, 
     """Actions outside ``space``, one fault each, with what is wrong with them."""
     if isinstance(space, gym.spaces.Box):
         good = np.asarray(space.sample())
-        faults = {"NaN": np.nan, "infinity": np.inf, "minus infinity": -np.inf}
+        faults: dict[str, float] = {"NaN": np.nan, "infinity": np.inf, "minus infinity": -np.inf}
         if not np.issubdtype(space.dtype or np.float32, np.floating):
             faults = {}
         if space.is_bounded("above"):
@@ -340,8 +343,8 @@ def _bad_actions(space: gym.Space[Any], where: str = "") -> Iterator[tuple[str, 
         yield f"of another shape{where}", np.zeros((*space.shape, 2), space.dtype)
     elif isinstance(space, gym.spaces.Discrete):
         start, n = int(space.start), int(space.n)
-        for value in (start + n, start - 1, None, float("nan"), 0.5 + start):
-            yield f"of {value}{where}", value
+        for number in (start + n, start - 1, None, float("nan"), 0.5 + start):
+            yield f"of {number}{where}", number
     elif isinstance(space, gym.spaces.MultiDiscrete | gym.spaces.MultiBinary):
         good = np.asarray(space.sample())
         bad = good.astype(np.int64)
@@ -357,9 +360,7 @@ def _bad_actions(space: gym.Space[Any], where: str = "") -> Iterator[tuple[str, 
     elif isinstance(space, gym.spaces.Tuple):
         for i, part in enumerate(space.spaces):
             for what, value in _bad_actions(part, f"{where} in part {i}"):
-                good = list(space.sample())
-                good[i] = value
-                yield what, tuple(good)
+                yield what, tuple(value if j == i else other for j, other in enumerate(space.sample()))
 
 
 def _require_plain(value: Any, where: str) -> None:
