@@ -78,7 +78,7 @@ def _check_in(agent: Agent, env: AnyEnv, max_steps: int) -> None:
                 continue
             raise AssertionError(f"reset(seed={seed!r}) was accepted")
         first, other, again = (_episode(env, watched, seed, max_steps) for seed in (0, 1, 0))
-    assert first.length > 0 and other.length > 0, "the episode had no step"
+    assert min(first.length, other.length) > 0, "the episode had no step"
     same = first.length == again.length and all(map(_equal, first.actions, again.actions))
     assert same, "the same seed gave other actions after an episode in between: reset must forget"
     env.close()

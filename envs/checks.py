@@ -266,7 +266,8 @@ def _check_video(make: Make) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         inside = Path(folder, "video")
-        env: Any = gym.wrappers.RecordVideo(make(render_mode="rgb_array"), str(inside), video_length=3, disable_logger=True)
+        drawn = make(render_mode="rgb_array")
+        env: Any = gym.wrappers.RecordVideo(drawn, str(inside), video_length=3, disable_logger=True)
         _trajectory(env, 29, 4)
         env.close()
         videos = [path for path in inside.glob("*.mp4") if path.stat().st_size > 0]
