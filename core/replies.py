@@ -94,7 +94,7 @@ class ReplyCache:
         return self._replies[key]
 
     def put(self, key: str, reply: Any, **about: Any) -> None:
-        """Keep ``reply`` (JSON); it is written with ``about``: prompt, model, what a reader of the file wants to know."""
+        """Keep ``reply`` (JSON); it is written with ``about``: prompt, model, what a reader of it wants to know."""
         with self._lock:
             append_line(self.path, {**about, "key": key, "reply": reply})
             self._replies[key] = reply

@@ -257,9 +257,10 @@ class EndpointOracle(CountingOracle):
         aim = "highest" if problem.maximise else "lowest"
         dimensions = json.dumps(context["space"], ensure_ascii=False)
         question = (
-            f"{fields(context)['task']}\nSuggest {n} different experiments likely to give the {aim} {context['value']}.\n"
+            f"{fields(context)['task']}\nSuggest {n} different experiments, likely to give the {aim} "
+            f"{context['value']}.\n"
             f"The variables: {dimensions}.\n"
-            'Answer with nothing but JSON: {"candidates": [{variable: value, …}, …]}, every variable in every candidate.'
+            'Answer with nothing but JSON: {"candidates": [{variable: value, …}, …]}, all variables in each candidate.'
         )
         try:
             return parse_candidates(self.client.complete([_user(question)]).text)
