@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from scisuite.bench import experiments as _package  # noqa: F401  (a later import would take the registry's place)
 from scisuite.bench.experiment import Arm, Claim, Curve, Experiment, Limit, Outcome, Tier
 from scisuite.core.registry import Registry
 

@@ -43,13 +43,13 @@ def debug_wanted(wanted: bool) -> Iterator[None]:
         _debug = before
 
 
-def exit_code_of(error: BaseException) -> int:
+def exit_code_of(error: BaseException, command: str = "scisuite") -> int:
     """Explain ``error`` in one line on standard error (with ``--debug`` after the traceback); its exit code."""
     if _debug:
         traceback.print_exception(error)
     if isinstance(error, _UsageError):
         context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else "scisuite"
+        command = context.command_path if context is not None else command
         message = one_line(error.format_message()).rstrip(".")
         say(f"{command}: {message} (see '{command} --help')")
         return BAD_INPUT

@@ -56,13 +56,14 @@ def print_json_lines(objects: Iterable[Any]) -> None:
 
 def print_table(table: Table) -> None:
     """Print a Rich table on standard output; into a pipe it is wide, and has no colours and no blanks at line ends."""
+    # Rich folds a table's title to the width of the table.
+    title, table.title = table.title, None
     out = console()
-    if out.is_terminal:
-        out.print(table)
-        return
     with out.capture() as captured:
+        out.print(title)
         out.print(table)
-    sys.stdout.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+    text = captured.get()
+    sys.stdout.write(text if out.is_terminal else "\n".join(line.rstrip() for line in text.split("\n")))
 
 
 def console() -> Console:
@@ -79,7 +80,7 @@ def new_table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=Text(title, style="bold"), box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return table
@@ -98,21 +99,22 @@ def figure(value: Any) -> str:
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    # Adding zero turns −0 into 0.
+    return f"{value + 0.0:.4g}" if isinstance(value, float) else str(value)
 
 
 def mean_and_error(values: list[float]) -> str:
-    """``mean ± standard error`` over the finite values; the mean alone where there is one.
+    """``mean ± standard error`` over the finite values; the mean alone where they do not differ.
 
-    >>> mean_and_error([1.0, 3.0]), mean_and_error([2.0]), mean_and_error([])
+    >>> mean_and_error([1.0, 3.0]), mean_and_error([2.0, 2.0]), mean_and_error([])
     ('2 ± 1', '2', '–')
     """
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
         return "–"
     mean = sum(finite) / len(finite)
-    if len(finite) == 1:
-        return figure(mean)
+    if min(finite) == max(finite):
+        return figure(finite[0])
     variance = sum((value - mean) ** 2 for value in finite) / (len(finite) - 1)
     return f"{figure(mean)} ± {math.sqrt(variance / len(finite)):.2g}"
 

@@ -167,5 +167,5 @@ def _target(facts: Mapping[str, Any], relation: str) -> str:
 
 
 def _verdict(facts: Mapping[str, Any]) -> str:
-    verdict = facts["verdict"] or "published"
-    return f"{verdict} ({facts['reason']})" if facts.get("reason") and verdict == "undecided" else str(verdict)
+    """The verdict, with the reason where there are no numbers to see it from."""
+    return f"{facts['verdict']} ({facts['reason']})" if facts["value"] is None and facts["reason"] else facts["verdict"]

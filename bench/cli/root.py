@@ -56,7 +56,8 @@ class RootGroup(TyperGroup):
             try:
                 code = super().main(arguments, *more, standalone_mode=False, **extra)
             except Exception as error:
-                code = exit_code_of(error)
+                named = next((f" {argument}" for argument in arguments if argument in self.commands), "")
+                code = exit_code_of(error, f"scisuite{named}")
         code = code if isinstance(code, int) and not isinstance(code, bool) else 0
         if not standalone_mode:
             return code
