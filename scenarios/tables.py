@@ -139,6 +139,11 @@ def from_arrays(
     ------
     InvalidInput
         As :func:`from_csv` does, or if the shapes do not fit together.
+
+    >>> columns = {"temperature": [20, 60, 90], "solvent": ["DMF", "THF", "DMF"]}
+    >>> table = from_arrays(columns, [12.0, 55.0, 31.0], target="yield", units={"temperature": "degC", "yield": "%"})
+    >>> table.optimum, table.space.decode(table.pool[[2]])
+    (55.0, [{'temperature': 90.0, 'solvent': 'DMF'}])
     """
     columns = _columns(x, names)
     try:
