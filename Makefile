@@ -55,7 +55,7 @@ types: $(VENV)/.installed links ## mypy --strict on core, scenarios and envs
 	MYPYPATH=.links $(BIN)/mypy
 
 docs: $(VENV)/.installed links ## the documentation in site/, every warning an error
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 
 dist: $(VENV)/.installed ## source distribution and wheel in dist/
 	rm -rf dist build
