@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.utils.env_checker import data_equivalence
 
 from scisuite.agents.base import Agent, Transition
 from scisuite.agents.rollout import Episode, run_episode
@@ -102,7 +103,7 @@ def _check_alien(agent: Agent) -> None:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return bool(gym.utils.env_checker.data_equivalence(a, b))
+    return bool(data_equivalence(a, b))
 
 
 class _Watched:
