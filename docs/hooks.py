@@ -43,6 +43,6 @@ def _usage(argument: Any) -> str:
 def _described(option: Any) -> str:
     text = " ".join((option.help or "").split()).replace("|", "\\|")
     default = option.default
-    if isinstance(default, str | int) and not isinstance(default, bool):
+    if isinstance(default, str | int) and not isinstance(default, bool) and default != "":
         text += f" Default: `{default}`."
     return text

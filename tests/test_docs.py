@@ -1,0 +1,69 @@
+"""The documentation has a page for everything that is registered. ``make docs`` builds it, every warning an error."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from scisuite import solvers
+from scisuite.bench import experiments
+from scisuite.envs.catalogue import catalogue
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+NAV = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+def papers() -> set[str]:
+    registered = [registry.entry(id).paper for registry in (solvers.registry, experiments) for id in registry.ids()]
+    return {paper for paper in registered if paper}
+
+
+def test_every_environment_has_a_page_with_its_picture() -> None:
+    for slug in {entry.slug for entry in catalogue().values()}:
+        page = DOCS / "environments" / f"{slug}.md"
+        assert f"environments/{slug}.md" in NAV
+        text = page.read_text(encoding="utf-8")
+        assert all(id in text for id, entry in catalogue().items() if entry.slug == slug)
+        picture = page.with_suffix(".png")
+        assert picture.name in text
+        assert 5_000 < picture.stat().st_size < 200_000
+
+
+def test_every_paper_has_a_page() -> None:
+    assert papers()
+    for slug in papers():
+        assert (DOCS / "papers" / f"{slug}.md").is_file()
+        assert f"papers/{slug}.md" in NAV
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    assert pages == set(re.findall(r": ([\w/]+\.md)$", NAV, re.MULTILINE))
+
+
+def test_the_command_page_lists_every_command() -> None:
+    hooks = runpy.run_path(str(DOCS / "hooks.py"))
+    text = "\n".join(hooks["commands"]())
+    for command in ("list", "info", "doctor", "run", "train", "eval", "bench", "report", "cite", "new"):
+        assert f"### {command}\n" in text
+    assert "| `--timesteps` |" in text
+    assert hooks["MARK"] in (DOCS / "cli.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("docstring", "markdown"),
+    [
+        ("See :class:`~a.b.C` and :meth:`fit`.", "See `C` and `fit`."),
+        ("with :math:`\\sigma_L` and ``x``", "with `\\sigma_L` and `x`"),
+        ("Then\n\n.. math:: a = b", "Then\n\n    a = b"),
+        ("A.\n\n>>> 1", "A.\n\n>>> 1"),
+        ("A.\n\nReturns\n-------\nint\n\n>>> 1", "A.\n\nReturns\n-------\nint\n\nExamples\n--------\n>>> 1"),
+    ],
+)
+def test_roles_of_docstrings_become_markdown(docstring: str, markdown: str) -> None:
+    pytest.importorskip("griffe")
+    assert runpy.run_path(str(DOCS / "roles.py"))["plain_markdown"](docstring) == markdown
