@@ -1,10 +1,9 @@
-"""A language model on this machine: a made-up tiny one, and SmolLM2 where its package is installed."""
+"""A language model on this machine, here a made-up tiny one; SmolLM2 is loaded once, by the tests of its oracle."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-import socket
 from importlib import metadata
 
 import numpy as np
@@ -142,24 +141,3 @@ def test_a_damaged_conversion_is_noticed(tmp_path):
     assert not _intact(tmp_path)
     (tmp_path / MANIFEST).write_text("[1]")
     assert not _intact(tmp_path)
-
-
-@pytest.mark.slow
-def test_smollm2_answers_offline(monkeypatch):
-    try:
-        locate("smollm2")
-    except DataUnavailable as error:
-        pytest.skip(str(error))
-
-    def refuse(self, address):
-        raise AssertionError(f"a connection to {address} was tried")
-
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    model = LocalModel("smollm2").load()
-    prefix = "Task: maximise the yield of a coupling reaction.\nyield on a scale from 0.0 (0 %) to 1.0 (100 %).\n"
-    prompts = [f"{prefix}temperature = {t} degC: yield = 0." for t in (20, 60, 100)]
-    answers = [model.digit_probabilities(p, prefix=prefix) for p in prompts]
-    np.testing.assert_allclose(np.sum(answers, axis=1), 1.0, atol=1e-12)
-    np.testing.assert_allclose(answers[0], model.digit_probabilities(prompts[0]), atol=1e-4)
-    assert np.array_equal(answers[2], model.digit_probabilities(prompts[2], prefix=prefix))
-    assert model.complete([{"role": "user", "content": "What is 2+2?"}], max_tokens=16).text
