@@ -240,6 +240,13 @@ class RandomOracle(CountingOracle):
         super().bind(problem)
         return self
 
+    def redraw(self, seed: int) -> Self:
+        """Other answers, of the same problem."""
+        self._require_bound()
+        self.seed = as_seed(seed)
+        self.n_queries = self.n_failed = self._streak = 0
+        return self
+
     def propose(self, n: int, rng: np.random.Generator) -> Array:
         """``n`` points (n, d) drawn uniformly: distinct rows where there is a pool."""
         problem = self._require_bound()

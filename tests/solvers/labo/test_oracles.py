@@ -261,7 +261,10 @@ def test_random_answers_fill_the_range_and_repeat():
     assert 10 <= answers.min() < 11
     assert 19 < answers.max() <= 20
     assert np.array_equal(oracle.predict(x[::-1]).mean[::-1], answers)
-    assert not np.array_equal(RandomOracle(seed=4).bind(problem).predict(x).mean, answers)
+    other = RandomOracle(seed=4).bind(problem).predict(x).mean
+    assert not np.array_equal(other, answers)
+    assert np.array_equal(oracle.redraw(4).predict(x).mean, other)
+    assert np.array_equal(oracle.redraw(3).predict(x).mean, answers)
     assert abs(correlation(answers, x[:, 0])) < 0.2
     assert oracle.propose(4, np.random.default_rng(0)).shape == (4, 2)
     pooled = RandomOracle().bind(Bowl(5))
