@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,9 @@ from scisuite.bench.plan import Cell
 from scisuite.bench.store import Arrivals, RowStore
 from scisuite.core import EngineFailure, InvalidInput, MissingDependency
 from scisuite.core.registry import did_you_mean
+
+Batch = Callable[[Sequence[Cell], RowStore], str | None]
+"""Runs cells side by side; says what broke, if something did that is not the cells' own."""
 
 BACKENDS = ("loky", "ray", "dask")
 _RAY_OBJECT_STORE_BYTES = 150 * 2**20
@@ -47,14 +53,14 @@ def run_side_by_side(cells: Sequence[Cell], store: RowStore, backend: str, jobs:
     """
     arrivals = Arrivals(_path(store, cell) for cell in cells)
     left = list(cells)
-    with _backend(backend, jobs):
+    with _OPEN[backend](jobs) as batch:
         while left:
-            failure = _batch(left, store, jobs)
+            failure = batch(left, store)
             if failure is None:
                 return
             missing = [cell for cell in left if _path(store, cell) not in arrivals]
             came_back = len(missing) < len(left)
-            # joblib hands out at most twice as many cells as there are workers before the first of them is done.
+            # joblib hands out twice as many cells as there are workers, so what broke the batch is among the first.
             suspects, left = missing[: 2 * jobs], missing[2 * jobs :]
             if run_alone(suspects, store) == 0 and not came_back:
                 break
@@ -92,19 +98,6 @@ def run_alone(cells: Sequence[Cell], store: RowStore) -> int:
     return killers
 
 
-def _batch(cells: Sequence[Cell], store: RowStore, jobs: int) -> str | None:
-    import joblib
-
-    tasks = (joblib.delayed(run_cell)(cell, str(store.folder), tuple(sys.path)) for cell in cells)
-    try:
-        joblib.Parallel(n_jobs=jobs, batch_size=1, pre_dispatch="2*n_jobs", max_nbytes=None)(tasks)
-    except (EngineFailure, InvalidInput):
-        raise
-    except Exception as error:
-        return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no message'}"
-    return None
-
-
 def _path(store: RowStore, cell: Cell) -> Path:
     return store.path(cell.experiment, cell.tier, cell.key)
 
@@ -129,27 +122,18 @@ def _killed_by(worker: Any, cell: Cell, store: RowStore) -> str | None:
 
 
 @contextlib.contextmanager
-def _backend(backend: str, jobs: int) -> Iterator[None]:
-    import joblib
-
-    opened = {"loky": _loky, "ray": _ray, "dask": _dask}[backend]
-    with opened(jobs) as options, joblib.parallel_config(backend=backend, n_jobs=jobs, **options):
-        yield
-
-
-@contextlib.contextmanager
-def _loky(jobs: int) -> Iterator[dict[str, Any]]:
+def _loky(jobs: int) -> Iterator[Batch]:
     from joblib.externals.loky import get_reusable_executor
 
     try:
-        yield {"inner_max_num_threads": 1}
+        yield partial(_joblib_batch, backend="loky", jobs=jobs, inner_max_num_threads=1)
     finally:
         # Workers that outlive the run would answer the next one with the code they imported for this one.
         get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
 
 
 @contextlib.contextmanager
-def _ray(jobs: int) -> Iterator[dict[str, Any]]:
+def _ray(jobs: int) -> Iterator[Batch]:
     import ray
     from ray.util.joblib import register_ray
 
@@ -157,35 +141,76 @@ def _ray(jobs: int) -> Iterator[dict[str, Any]]:
     started = not ray.is_initialized()
     if started:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        local = {} if "RAY_ADDRESS" in os.environ else _local_ray(jobs)
-        ray.init(log_to_driver=False, logging_level="error", **local)
+        local: dict[str, Any] = {
+            "num_cpus": jobs,
+            "object_store_memory": _RAY_OBJECT_STORE_BYTES,
+            "include_dashboard": False,
+        }
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **({} if "RAY_ADDRESS" in os.environ else local))
     try:
-        yield {}
+        yield partial(_joblib_batch, backend="ray", jobs=jobs)
     finally:
         if started:
             ray.shutdown()
 
 
-def _local_ray(jobs: int) -> dict[str, Any]:
-    return {"num_cpus": jobs, "object_store_memory": _RAY_OBJECT_STORE_BYTES, "include_dashboard": False}
+def _joblib_batch(cells: Sequence[Cell], store: RowStore, *, backend: str, jobs: int, **options: Any) -> str | None:
+    import joblib
+
+    tasks = (joblib.delayed(run_cell)(cell, str(store.folder), tuple(sys.path)) for cell in cells)
+    try:
+        with joblib.parallel_config(backend=backend, n_jobs=jobs, **options):
+            joblib.Parallel(batch_size=1, pre_dispatch="2*n_jobs", max_nbytes=None)(tasks)
+    except (EngineFailure, InvalidInput):
+        raise
+    except Exception as error:
+        return _in_one_line(error)
+    return None
 
 
 @contextlib.contextmanager
-def _dask(jobs: int) -> Iterator[dict[str, Any]]:
+def _dask(jobs: int) -> Iterator[Batch]:
     import dask
     from distributed import Client, LocalCluster
 
-    address = os.environ.get("DASK_SCHEDULER_ADDRESS")
-    if address is not None:
+    if address := os.environ.get("DASK_SCHEDULER_ADDRESS"):
         with Client(address) as client:
-            yield {"client": client}
+            yield partial(_dask_batch, client)
         return
-    # A cell that kills its worker is found by running it alone, not by letting it kill three more.
+    settings = {
+        # A cell that kills its worker is found by running it alone, not by letting it kill three more.
+        "distributed.scheduler.allowed-failures": 0,
+        # A daemon may not have children, and an arm may want some.
+        "distributed.worker.daemon": False,
+    }
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        LocalCluster(
-            n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-        ) as cluster,
+        dask.config.set(settings),
+        LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
         Client(cluster) as client,
     ):
-        yield {"client": client}
+        yield partial(_dask_batch, client)
+
+
+def _dask_batch(client: Any, cells: Sequence[Cell], store: RowStore) -> str | None:
+    # Through distributed itself: joblib's dask backend waits for ever for a task whose worker was killed.
+    from distributed import as_completed
+
+    futures = [client.submit(run_cell, cell, str(store.folder), tuple(sys.path), pure=False) for cell in cells]
+    failure = None
+    try:
+        for future in as_completed(futures):
+            error = future.exception()
+            if isinstance(error, EngineFailure | InvalidInput):
+                raise error
+            if error is not None:
+                failure = _in_one_line(error)
+    finally:
+        client.cancel(futures)
+    return failure
+
+
+def _in_one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}"
+
+
+_OPEN: Mapping[str, Callable[[int], AbstractContextManager[Batch]]] = {"loky": _loky, "ray": _ray, "dask": _dask}

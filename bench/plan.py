@@ -11,11 +11,13 @@ from typing import Any
 from scisuite import scenarios
 from scisuite.bench import experiments
 from scisuite.bench.experiment import Arm, Claim, Experiment, Limit, Tier
-from scisuite.bench.provenance import code_of
+from scisuite.bench.provenance import packages_hash, sources_hash
 from scisuite.bench.store import Row, RowStore
 from scisuite.core import Budget, InvalidInput, UnknownName
 from scisuite.core.files import canonical_json, jsonable, sha256
-from scisuite.core.registry import did_you_mean
+from scisuite.core.registry import Entry, did_you_mean
+
+_ASKED = ("experiment", "tier", "arm", "scenario", "seed", "config", "budget", "run")
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Cell:
     exclusive : bool
         Whether it is timed and so must run alone.
     code : str
-        What would answer it now; see :func:`scisuite.bench.provenance.code_of`.
+        What would answer it now: ``<sources>-<packages>``, twelve digits each (:mod:`scisuite.bench.provenance`).
+        The sources are those that any arm of the experiment can reach, so that one experiment has one hash of them.
     """
 
     experiment: str
@@ -55,8 +58,7 @@ class Cell:
     @property
     def key(self) -> str:
         """Sixteen hexadecimal digits that name what was asked: all but ``extras``, ``exclusive`` and ``code``."""
-        asked = ("experiment", "tier", "arm", "scenario", "seed", "config", "budget", "run")
-        return sha256(canonical_json({name: getattr(self, name) for name in asked}).encode())[:16]
+        return sha256(canonical_json({name: getattr(self, name) for name in _ASKED}).encode())[:16]
 
 
 def find_experiment(experiment: Experiment | str) -> Experiment:
@@ -115,14 +117,15 @@ def plan(
     n_seeds = _positive(seeds, "the number of seeds") if seeds is not None else asked.seeds
     only = None if arms is None else [_known_arm(experiment, id) for id in arms]
     needed = None if claims is None else _needs(select_claims(experiment, claims))
-    codes: dict[Any, str] = {}
+    sources = _sources_hash(experiment)
+    packages: dict[tuple[str, ...], str] = {}
     cells: dict[str, Cell] = {}
     for seed in range(n_seeds):
         for scenario in asked.scenarios:
             for arm in map(experiment.arm, asked.arms):
                 wanted = (only is None or arm.id in only) and (needed is None or (arm.id, scenario) in needed)
                 if wanted and _within(asked.limits.get(arm.id), scenario, seed):
-                    cell = _cell(experiment, tier, asked, arm, scenario, seed, codes)
+                    cell = _cell(experiment, tier, asked, arm, scenario, seed, sources, packages)
                     cells[cell.key] = cell
     if not cells:
         raise InvalidInput(
@@ -158,15 +161,45 @@ def planned_minutes(cells: Sequence[Cell], rows: Iterable[Row], jobs: int = 1) -
     return (side_by_side / max(1, jobs) + alone) / 60
 
 
+def cell_of(row: Mapping[str, Any]) -> Cell:
+    """The cell that a row answered, with the present code.
+
+    Raises
+    ------
+    InvalidInput
+        If the row does not say what was run.
+    """
+    if missing := [name for name in ("run", "budget") if name not in row]:
+        raise InvalidInput(f"the row does not say its {' and '.join(missing)}, so it cannot be repeated")
+    entry = scenarios.registry.entry(row["scenario"])
+    extras: tuple[str, ...] = entry.extras
+    try:
+        experiment = find_experiment(row["experiment"])
+        sources = _sources_hash(experiment)
+        extras = _extras(experiment.arm(row["arm"]), entry)
+    except InvalidInput:
+        # The experiment, or the arm, is gone, but what it ran may still be there.
+        sources = sources_hash([_module(row["run"]), _module(entry.target)], _texts(row["config"]))
+    asked = {name: row[name] for name in _ASKED}
+    return Cell(**asked, extras=extras, code=f"{sources}-{packages_hash(extras)}")
+
+
 def _cell(
-    experiment: Experiment, tier: str, asked: Tier, arm: Arm, scenario: str, seed: int, codes: dict[Any, str]
+    experiment: Experiment,
+    tier: str,
+    asked: Tier,
+    arm: Arm,
+    scenario: str,
+    seed: int,
+    sources: str,
+    packages: dict[tuple[str, ...], str],
 ) -> Cell:
     entry = scenarios.registry.entry(scenario)
-    extras = tuple(dict.fromkeys((*arm.extras, *entry.extras)))
+    extras = _extras(arm, entry)
     limit = asked.limits.get(arm.id)
     budget = str(Budget.parse((limit.budget if limit is not None else None) or asked.budget))
-    if (arm.run, extras) not in codes:
-        codes[arm.run, extras] = code_of(arm.run, extras)
+    if extras not in packages:
+        packages[extras] = packages_hash(extras)
     return Cell(
         experiment=experiment.slug,
         tier=tier,
@@ -178,8 +211,32 @@ def _cell(
         run=arm.run,
         extras=extras,
         exclusive=arm.exclusive,
-        code=codes[arm.run, extras],
+        code=f"{sources}-{packages[extras]}",
     )
+
+
+def _sources_hash(experiment: Experiment) -> str:
+    names = {name for tier in experiment.tiers.values() for name in tier.scenarios}
+    targets = [scenarios.registry.entry(name).target for name in sorted(names)]
+    modules = [_module(target) for target in [*(arm.run for arm in experiment.arms), *targets]]
+    return sources_hash(modules, [text for arm in experiment.arms for text in _texts(arm.config)])
+
+
+def _extras(arm: Arm, scenario: Entry) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*arm.extras, *scenario.extras)))
+
+
+def _module(target: str) -> str:
+    return target.partition(":")[0]
+
+
+def _texts(config: Any) -> list[str]:
+    """All strings in a JSON value."""
+    if isinstance(config, str):
+        return [config]
+    if isinstance(config, Mapping):
+        return [text for value in config.values() for text in _texts(value)]
+    return [text for value in config for text in _texts(value)] if isinstance(config, list | tuple) else []
 
 
 def _known_arm(experiment: Experiment, id: str) -> str:

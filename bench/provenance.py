@@ -9,37 +9,38 @@ import importlib.util
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from scisuite.core import InvalidInput, MissingDependency, __version__
+from scisuite.bench.sources import reached
+from scisuite.core import MissingDependency, __version__
 from scisuite.core.files import canonical_json, sha256
 
 DISTRIBUTION = "scisuite"
-_FOLDERS = ("core", "scenarios", "solvers", "envs", "agents")
-# Of bench only what a cell's numbers pass through: a change of the report or of the command line makes no row stale.
-_BENCH_SOURCES = ("experiment.py", "cells.py", "experiments")
-_SUFFIXES = (".py", ".toml")
 _NUMERICAL = ("numpy", "scipy", "networkx", "gymnasium", "torch", "botorch", "gpytorch")
 
 
-def code_of(run: str, extras: Iterable[str] = ()) -> str:
-    """What would answer a cell: ``<hash of the sources>-<hash of package versions>``, twelve digits each.
+def sources_hash(modules: Iterable[str], mentions: Iterable[str] = ()) -> str:
+    """Twelve digits that change with the sources that ``modules`` can reach (:func:`scisuite.bench.sources.reached`).
 
-    The sources are all Python, TOML and data files of scisuite but those of the report and the command line, and,
-    where ``run`` (``"module:function"``) lies elsewhere, those of its top-level package. The versions are those of
-    the numerical packages, where installed, and of all that ``extras`` bring. Nothing is imported.
+    The report, the command line and other papers are not among them, so that their changes make no row stale.
 
     Raises
     ------
     InvalidInput
-        If there is no such module.
+        If one of ``modules`` does not exist.
     """
-    names = {*_NUMERICAL, *(name for extra in extras for name, _ in requirements(extra))}
-    packages = sha256(canonical_json(versions(names)).encode())
-    return f"{_sources_digest(run)[:12]}-{packages[:12]}"
+    digest = hashlib.sha256()
+    for name, path in sorted(reached(modules, mentions).items()):
+        digest.update(f"{name}\0{sha256(path.read_bytes())}\n".encode())
+    return digest.hexdigest()[:12]
+
+
+def packages_hash(extras: Iterable[str] = ()) -> str:
+    """Twelve digits that change with the versions of the numerical packages and of those that ``extras`` bring."""
+    return sha256(canonical_json(versions(_covered(extras))).encode())[:12]
 
 
 def versions(names: Iterable[str]) -> dict[str, str]:
@@ -124,49 +125,11 @@ def machine() -> dict[str, Any]:
 
 def environment(extras: Iterable[str] = ()) -> dict[str, Any]:
     """The ``environment`` of a row: the machine, and the versions of the packages that the row's code hash covers."""
-    names = {*_NUMERICAL, "joblib", *(name for extra in extras for name, _ in requirements(extra))}
-    return {**machine(), "packages": versions(names)}
+    return {**machine(), "packages": versions({*_covered(extras), "joblib"})}
 
 
-def _sources_digest(run: str) -> str:
-    digest = hashlib.sha256()
-    for name, path in _sources(run):
-        digest.update(f"{name}\0{sha256(path.read_bytes())}\n".encode())
-    return digest.hexdigest()
-
-
-def _sources(run: str) -> Iterator[tuple[str, Path]]:
-    for folder in _FOLDERS:
-        yield from _files_of(f"{DISTRIBUTION}.{folder}")
-    for name, path in _files_of(f"{DISTRIBUTION}.bench"):
-        if name.split("/")[1] in _BENCH_SOURCES:
-            yield name, path
-    parts = run.partition(":")[0].split(".")
-    own = ".".join(parts[:2]) if parts[0] == DISTRIBUTION else parts[0]
-    if own not in {f"{DISTRIBUTION}.{folder}" for folder in (*_FOLDERS, "bench")}:
-        yield from _files_of(own)
-
-
-def _files_of(module: str) -> Iterator[tuple[str, Path]]:
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None:
-        raise InvalidInput(f"there is no module {module}")
-    if spec.submodule_search_locations is None:
-        if spec.origin is not None and spec.origin.endswith(".py"):
-            yield module, Path(spec.origin)
-        return
-    for folder in sorted(spec.submodule_search_locations):
-        for path in sorted(Path(folder).rglob("*")):
-            inside = path.relative_to(folder)
-            if "__pycache__" not in inside.parts and path.is_file() and _counts(inside):
-                yield f"{module}/{inside.as_posix()}", path
-
-
-def _counts(inside: Path) -> bool:
-    return inside.suffix in _SUFFIXES or "data" in inside.parts[:-1]
+def _covered(extras: Iterable[str]) -> set[str]:
+    return {*_NUMERICAL, *(name for extra in extras for name, _ in requirements(extra))}
 
 
 def _cpu_model() -> str:

@@ -13,8 +13,8 @@ from typing import Any
 from scisuite.bench.backends import refuse_unknown_backend, run_alone, run_side_by_side
 from scisuite.bench.cells import row_of
 from scisuite.bench.experiment import Experiment
-from scisuite.bench.plan import Cell, pending, plan
-from scisuite.bench.provenance import code_of, missing_dependency
+from scisuite.bench.plan import Cell, cell_of, pending, plan
+from scisuite.bench.provenance import missing_dependency
 from scisuite.bench.store import Arrivals, Row, RowStore, read_row
 from scisuite.core import EngineFailure, InvalidInput
 from scisuite.core.progress import Progress
@@ -47,7 +47,7 @@ def run(
     seeds, arms, claims
         As in :func:`scisuite.bench.plan.plan`.
     jobs : int or None
-        Workers; the cores that this process may use by default.
+        Workers; the cores that this process may use by default. A Dask cluster that runs already uses all of its own.
     backend : {"loky", "ray", "dask"}
         Processes on this machine, or a cluster that shares the folder ``out``: the one that ``RAY_ADDRESS`` or
         ``DASK_SCHEDULER_ADDRESS`` names, else a local one that is started and stopped here.
@@ -102,10 +102,7 @@ def repeat(row: Mapping[str, Any] | str | os.PathLike[str]) -> tuple[Row, list[d
     """
     if isinstance(row, str | os.PathLike):
         row = read_row(row)
-    if missing := [name for name in ("run", "budget") if name not in row]:
-        raise InvalidInput(f"the row does not say its {' and '.join(missing)}, so it cannot be repeated")
-    asked = {name: row[name] for name in ("experiment", "tier", "arm", "scenario", "seed", "config", "budget", "run")}
-    cell = Cell(**asked, code=code_of(row["run"]))
+    cell = cell_of(row)
     with tempfile.TemporaryDirectory() as folder:
         store = RowStore(folder)
         run_alone([cell], store)

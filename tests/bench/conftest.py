@@ -10,18 +10,17 @@ import pytest
 
 from scisuite import scenarios
 
-CODE = "aaaaaaaaaaaa-bbbbbbbbbbbb"
+SOURCES = "aaaaaaaaaaaa"
 
 
 @pytest.fixture
 def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """The module ``toy_bench_arms``, importable by workers too; its scenarios are registered only while a test runs.
 
-    Tests over everything that is registered must not meet them. The code of all cells is a constant, so that sources
+    Tests over everything that is registered must not meet them. The hash of the sources is a constant, so that these
     may be edited while the tests run.
     """
-    monkeypatch.setattr("scisuite.bench.plan.code_of", lambda run, extras=(): CODE)
-    monkeypatch.setattr("scisuite.bench.runner.code_of", lambda run, extras=(): CODE)
+    monkeypatch.setattr("scisuite.bench.plan.sources_hash", lambda modules, mentions=(): SOURCES)
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     scenarios.registry.ids()
     registered = dict(scenarios.registry._entries)

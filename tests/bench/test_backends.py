@@ -6,9 +6,10 @@ from types import ModuleType
 
 import pytest
 
+from scisuite.bench.cells import answer
 from scisuite.bench.plan import plan
 from scisuite.bench.runner import run
-from scisuite.bench.store import RowStore, read_rows
+from scisuite.bench.store import RowStore
 
 
 def test_workers_side_by_side_and_timed_cells_alone(toys: ModuleType, tmp_path: Path) -> None:
@@ -32,12 +33,12 @@ def test_workers_side_by_side_and_timed_cells_alone(toys: ModuleType, tmp_path: 
     assert max(written["free"]) < min(written["timed"]), "timed cells run when all the others are done"
 
 
-@pytest.mark.parametrize("how", ["kill", "exit"])
+@pytest.mark.parametrize(("how", "jobs"), [("kill", 2), ("exit", 1)])
 def test_a_cell_that_kills_its_worker_is_an_error_row_and_the_others_are_done(
-    toys: ModuleType, tmp_path: Path, how: str
+    toys: ModuleType, tmp_path: Path, how: str, jobs: int
 ) -> None:
     experiment = toys.toy(toys.arm("deadly", "die", config={"how": how}), toys.PEER, seeds=4)
-    rows = run(experiment, "quick", jobs=2, out=tmp_path, progress=False)
+    rows = run(experiment, "quick", jobs=jobs, out=tmp_path, progress=False)
     failed = {(r["arm"], r["seed"]): r["error"] for r in rows if r["status"] != "ok"}
     assert list(failed) == [("deadly", 1)]
     code = {"kill": "SIGKILL(-9)", "exit": "EXIT(7)"}[how]
@@ -45,37 +46,25 @@ def test_a_cell_that_kills_its_worker_is_an_error_row_and_the_others_are_done(
     assert len(rows) == 8
 
 
-def test_with_one_job_a_killed_worker_is_replaced(toys: ModuleType, tmp_path: Path) -> None:
-    rows = run(toys.toy(toys.arm("deadly", "die")), "quick", jobs=1, out=tmp_path, progress=False)
-    assert [r["status"] for r in rows] == ["ok", "error", "ok"]
-
-
-def test_dask_writes_the_same_rows(toys: ModuleType, tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    _same_rows_as_loky(toys, tmp_path, "dask")
-
-
 @pytest.mark.slow
-def test_ray_writes_the_same_rows(toys: ModuleType, tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray")
-    _same_rows_as_loky(toys, tmp_path, "ray")
-    assert not ray.is_initialized(), "a Ray that was started for the run is stopped after it"
+@pytest.mark.parametrize("backend", ["dask", "ray"])
+def test_clusters_write_the_rows_that_a_process_here_would(toys: ModuleType, tmp_path: Path, backend: str) -> None:
+    pytest.importorskip({"dask": "distributed", "ray": "ray"}[backend])
+    last = toys.arm("deadly", "die") if backend == "dask" else toys.arm("bad", "crash")
+    experiment = toys.toy(toys.METHOD, toys.arm("loud", "talk"), last, seeds=2)
+    rows = run(experiment, "quick", jobs=2, backend=backend, out=tmp_path, progress=False)
+    assert [r["status"] for r in rows] == ["ok", "ok", "ok", "ok", "ok", "error"]
+    loud = [r for r in rows if r["arm"] == "loud"]
+    assert {r["metrics"]["threads"] for r in loud} == {1.0}
+    assert os.getpid() not in {r["metrics"]["pid"] for r in loud}
+    here = [answer(cell) for cell in plan(experiment, "quick") if cell.arm == "method"]
+    names = ("key", "code", "status", "error", "metrics", "curves")
+    assert [[r[n] for n in names] for r in rows if r["arm"] == "method"] == [[r[n] for n in names] for r in here]
+    assert rows[-1]["error"].split("\n")[-1].startswith("WorkerKilled" if backend == "dask" else "ValueError: no luck")
+    if backend == "ray":
+        import ray
 
-
-def _same_rows_as_loky(toys: ModuleType, tmp_path: Path, backend: str) -> None:
-    experiment = toys.toy(toys.METHOD, toys.arm("bad", "crash"), toys.arm("loud", "talk"), seeds=2)
-    here = run(experiment, "quick", jobs=1, out=tmp_path / "here", progress=False)
-    there = run(experiment, "quick", jobs=2, backend=backend, out=tmp_path / "there", progress=False)
-    assert [r["status"] for r in there] == ["ok", "ok", "ok", "ok", "error", "ok"]
-    for mine, theirs in zip(here, there, strict=True):
-        for name in ("key", "code", "status", "error", "curves"):
-            assert mine[name] == theirs[name]
-        if mine["arm"] == "loud":
-            assert theirs["metrics"]["threads"] == 1.0
-            assert theirs["metrics"]["pid"] not in (mine["metrics"]["pid"], os.getpid())
-        else:
-            assert mine["metrics"] == theirs["metrics"]
-    assert len(read_rows(tmp_path / "there")) == len(there)
+        assert not ray.is_initialized(), "a Ray that was started for the run is stopped after it"
 
 
 def _path(out: Path, cell: object) -> Path:

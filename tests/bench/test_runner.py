@@ -17,7 +17,7 @@ from scisuite.bench import Limit, cells, provenance
 from scisuite.bench.cells import answer
 from scisuite.bench.claims import judge
 from scisuite.bench.plan import Cell, pending, plan, planned_minutes, select_claims
-from scisuite.bench.provenance import code_of, environment, missing_dependency, missing_extra, requirements
+from scisuite.bench.provenance import environment, missing_dependency, missing_extra, packages_hash, requirements
 from scisuite.bench.runner import repeat, run
 from scisuite.bench.store import RowStore, read_rows
 from scisuite.core import EngineFailure, InvalidInput, MissingDependency, UnknownName
@@ -173,23 +173,17 @@ class TestCell:
 
 
 class TestProvenance:
-    def test_code_changes_with_sources_and_packages_but_not_with_the_report(
-        self, toys: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    def test_the_packages_hash_changes_with_the_versions_of_what_an_arm_needs(
+        self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        plugin = tmp_path / "toy_plugin.py"
-        plugin.write_text("x = 1\n")
-        monkeypatch.syspath_prepend(str(tmp_path))
-        sources, packages = code_of("toy_plugin:x").split("-")
-        plugin.write_text("x = 2\n")
-        assert code_of("toy_plugin:x").split("-") != [sources, packages]
-        assert code_of("toy_plugin:x").split("-")[1] == packages
-        monkeypatch.setattr(provenance, "versions", lambda names: {"numpy": "0.1"})
-        assert code_of("toy_plugin:x").split("-")[1] != packages
-        with pytest.raises(InvalidInput, match="there is no module no_such_module"):
-            code_of("no_such_module:f")
-        covered = {name.partition("/")[2] for name, _ in provenance._sources("scisuite.bench.experiments:none")}
-        assert {"cells.py", "experiment.py", "budget.py", "base.py"} <= covered
-        assert not any(name.startswith(("report", "cli", "claims", "runner")) for name in covered)
+        installed = {"numpy": "2.0", "anextra": "1.0"}
+        monkeypatch.setattr(provenance, "versions", lambda names: {n: v for n, v in installed.items() if n in names})
+        plain, with_extra = packages_hash(), packages_hash(["anextra"])
+        installed["anextra"] = "1.1"
+        assert packages_hash() == plain
+        assert packages_hash(["anextra"]) != with_extra
+        installed["numpy"] = "2.1"
+        assert packages_hash() != plain
 
     def test_extras_are_resolved_from_the_installed_metadata(self, monkeypatch: pytest.MonkeyPatch) -> None:
         declared = [
@@ -301,12 +295,12 @@ class TestRun:
         assert [(r["seed"], r["status"]) for r in read_rows(tmp_path)] == [(0, "ok")]
 
     def test_ctrl_c_keeps_what_is_done_and_the_next_start_goes_on(self, toys: ModuleType, tmp_path: Path) -> None:
-        code = one_cell(toys, "measure").code
+        sources = one_cell(toys, "measure").code.partition("-")[0]
         script = tmp_path / "interrupted.py"
         script.write_text(
             "import sys\n"
             "from scisuite.bench import plan\n"
-            f"plan.code_of = lambda run, extras=(): {code!r}\n"
+            f"plan.sources_hash = lambda modules, mentions=(): {sources!r}\n"
             "from toy_bench_arms import arm, toy\n"
             "from scisuite.bench.runner import run\n"
             "slow = arm('slow', 'measure', config={'seconds': 0.25})\n"
