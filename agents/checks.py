@@ -49,6 +49,9 @@ def check_agent(agent: str | Agent, env_id: str | None = None, *, max_steps: int
     else:
         raise InvalidInput("an agent that is given as an object needs env_id")
     for id in ids:
+        if isinstance(agent, str):
+            # Importing an engine for the first time may draw a random number; acting may not.
+            scisuite.agents.make(agent).bind(gym.make(id, **env_kwargs))
         with global_random_state_untouched():
             made = scisuite.agents.make(agent) if isinstance(agent, str) else agent
             _check_protocol(made)
