@@ -42,7 +42,7 @@ class LocalModelOracle(CountingOracle):
 
     with P renormalised over the ten digits and y_low, y_high the *declared* range (not the data's); the spread of P is
     the standard deviation. In mode ``"text"`` the model replies freely and :func:`parse_value` judges the reply, which
-    a model this small rarely survives. The model is deterministic. It answers with 0.1–0.2 s of one core a question.
+    a model this small rarely survives. The model is deterministic. A question takes about 0.2 s of one core.
 
     Parameters
     ----------
