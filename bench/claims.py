@@ -168,7 +168,7 @@ def _judge_on(claim: Claim, scenario: str, rows: Sequence[Mapping[str, Any]]) ->
     chosen = [by_arm[arm][seed] for arm in arms for seed in used[arm]]
     if reason := _defect(claim, chosen) or _gap(by_arm, shared):
         return _open(claim, scenario, seeds, reason)
-    values = [np.array([float(by_arm[a][s]["metrics"][claim.metric]) for s in used[a]]) for a in arms]
+    values = [np.array([float(_figures(by_arm[a][s])[claim.metric]) for s in used[a]]) for a in arms]
     arm_values, against_values = values[0], values[1] if len(values) == 2 else None
     try:
         low, high = interval(claim, scenario, arm_values, against_values, paired=bool(shared))
@@ -196,9 +196,10 @@ def _defect(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> str:
         if row["status"] != "ok":
             lines = str(row.get("error") or "no reason given").strip().splitlines()
             return f"{where}: {row['status']}: {lines[-1]}"
-        value = row["metrics"].get(claim.metric)
+        figures = _figures(row)
+        value = figures.get(claim.metric)
         if value is None or not math.isfinite(value):
-            found = "is not finite" if claim.metric in row["metrics"] else "is missing"
+            found = "is not finite" if claim.metric in figures else "is missing"
             return f"{where}: the metric {claim.metric} {found}"
     # The first half of a code names the sources, the second the versions of the packages that the arm needs.
     sources = {str(row.get("code", "")).partition("-")[0] for row in rows}
@@ -206,6 +207,11 @@ def _defect(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> str:
     if len(sources) > 1 or len(codes) > len({arm for arm, _ in codes}):
         return "its rows were made by different versions of the code: run the experiment again"
     return ""
+
+
+def _figures(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The metrics of a row, and its costs as ``cost.cpu_seconds`` and the like."""
+    return {**{f"cost.{name}": value for name, value in row.get("cost", {}).items()}, **row["metrics"]}
 
 
 def _gap(by_arm: Mapping[str, Mapping[int, Any]], shared: Sequence[int]) -> str:

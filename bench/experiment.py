@@ -80,6 +80,7 @@ class Claim:
     statement : str
         The claim in words, with its unit.
     metric : str
+        A key of a row's metrics, or ``cost.cpu_seconds`` and the like for what the cell cost.
     arm : str
     against : str or None
         The arm it is compared to; ``None`` for the statistic ``"mean"``.
