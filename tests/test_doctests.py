@@ -16,7 +16,9 @@ def modules() -> list[str]:
     for folder in FOLDERS:
         package = importlib.import_module(f"scisuite.{folder}")
         names.append(package.__name__)
-        names += [found.name for found in pkgutil.walk_packages(package.__path__, package.__name__ + ".", onerror=raise_it)]
+        names += [
+            found.name for found in pkgutil.walk_packages(package.__path__, package.__name__ + ".", onerror=raise_it)
+        ]
     return names
 
 
