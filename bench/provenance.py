@@ -125,7 +125,13 @@ def machine() -> dict[str, Any]:
 
 def environment(extras: Iterable[str] = ()) -> dict[str, Any]:
     """The ``environment`` of a row: the machine, and the versions of the packages that the row's code hash covers."""
-    return {**machine(), "packages": versions({*_covered(extras), "joblib"})}
+    return {**machine(), "packages": dict(_loaded_versions(tuple(extras)))}
+
+
+@functools.cache
+def _loaded_versions(extras: tuple[str, ...]) -> dict[str, str]:
+    # A process keeps the versions it started with, and reading them takes longer than a small cell.
+    return versions({*_covered(extras), "joblib"})
 
 
 def _covered(extras: Iterable[str]) -> set[str]:
