@@ -170,19 +170,26 @@ def info_rows(infos: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
         if key.startswith("_") and key[1:] in infos:
             continue
         mask = infos.get(f"_{key}")
-        values = info_rows(value, count) if isinstance(value, Mapping) else value
+        if isinstance(value, Mapping):
+            column: Any = info_rows(value, count)
+        else:
+            column = value if _one_a_copy(value, count) else [value] * count
         if mask is None or np.all(mask):
-            for index, row in enumerate(rows):
-                row[key] = _row(values, index, count)
+            for row, item in zip(rows, column, strict=True):
+                row[key] = item
         else:
             for index in np.flatnonzero(mask):
-                rows[index][key] = _row(values, index, count)
+                rows[index][key] = column[index]
     return rows
 
 
+def _one_a_copy(value: Any, count: int) -> bool:
+    sequence = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return sequence and len(value) == count
+
+
 def _row(value: Any, index: int, count: int) -> Any:
-    per_copy = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-    return value[index] if per_copy and len(value) == count else value
+    return value[index] if _one_a_copy(value, count) else value
 
 
 def _attribute(env: VectorEnv[Any, Any, Any], name: str) -> Any:

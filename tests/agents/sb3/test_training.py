@@ -175,6 +175,16 @@ def test_full_disk_leaves_the_last_checkpoint(toys: Any, tmp_path: Path, monkeyp
     assert not list((tmp_path / "checkpoints").glob(".*"))
 
 
+def test_labo_trains_and_its_dict_actions_name_the_flat_twin(tmp_path: Path) -> None:
+    settings = {"scenario": "hartmann6", "budget": 3, "max_llm": 6}
+    with pytest.raises(InvalidInput, match="Dict actions of sci/LABO-v0; train in its flat twin sci/LABOFlat-v0"):
+        train("sci/LABO-v0", timesteps=64, out=tmp_path / "dict", env_kwargs=settings, progress=False)
+    summary = train("sci/LABOFlat-v0", timesteps=64, vec=4, out=tmp_path / "flat", env_kwargs=settings, progress=False)
+    assert summary["vector"] == "native"
+    assert summary["episodes"] > 3
+    assert -1 < summary["best_evaluation"] <= 1
+
+
 REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("toys/Clock-v0", {"algo": "ppp"}, UnknownName, "unknown algorithm 'ppp'; did you mean 'ppo'"),
     (

@@ -185,3 +185,28 @@ def test_processes() -> None:
         assert vec.reset().shape == (2, 3)
     finally:
         vec.close()
+
+
+def test_native_labo_equals_single_environments() -> None:
+    settings = {"scenario": "branin", "budget": 3, "max_llm": 4}
+    native = make_vec_env("sci/LABOFlat-v0", 4, seed=5, env_kwargs=settings)
+    assert kind_of(native) == "native"
+    single = DummyVecEnv([lambda: gym.make("sci/LABOFlat-v0", **settings) for _ in range(4)])
+    single.seed(5)
+    assert native.action_space == single.action_space
+    assert same(native.reset(), single.reset())
+    native.action_space.seed(0)
+    ends = 0
+    for _ in range(25):
+        actions = np.stack([native.action_space.sample() for _ in range(4)])
+        left, right = native.step(actions), single.step(actions)
+        assert same(left[0], right[0])
+        np.testing.assert_allclose(left[1], right[1], atol=1e-6)
+        assert np.array_equal(left[2], right[2])
+        for ours, theirs in zip(left[3], right[3], strict=True):
+            assert ours["TimeLimit.truncated"] == theirs["TimeLimit.truncated"]
+            assert same(ours.get("terminal_observation", 0), theirs.get("terminal_observation", 0))
+            np.testing.assert_equal(ours["regret"], theirs["regret"])
+            assert ours["n_llm"] == theirs["n_llm"]
+        ends += int(left[2].sum())
+    assert ends > 8
