@@ -75,11 +75,11 @@ class LABOEnv(gym.Env[Any, Any]):
     scenario : str or BlackBoxScenario
         ``"hartmann6"``, ``"photo_pce10"``, ``"fullerenes"``, ``"p3ht"``, ``"agnp"`` or any other black box.
     oracle : str or object
-        ``"simulated"``, ``"random"``, ``"local"``, ``"endpoint"``, or an object with ``bind`` and ``predict``. The
-        first two are drawn anew for each episode from the environment's seed.
+        ``"simulated"``, ``"random"``, ``"local"``, ``"endpoint"``, or an object with ``bind`` and ``predict``, a
+        solver or a callable. The first two are drawn anew for each episode from the environment's seed.
     oracle_config : mapping or None
         Arguments of a named oracle: ``{"corr": 0.8}`` for ``"simulated"``; with a ``"seed"`` it is the same in all
-        episodes.
+        episodes; ``{"cache": path}`` keeps the answers of a language model in a file.
     budget, max_llm : int
     cost_real, cost_llm, cost_weight : float
     render_mode : None or "rgb_array"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -10,17 +9,10 @@ from typing import Any
 import numpy as np
 
 from scisuite.core import InvalidInput, as_seed
-from scisuite.core.registry import did_you_mean, refuse_unknown_arguments
 from scisuite.envs.labo.task import Array, Task
 
-ORACLES = {
-    "simulated": "SimulatedOracle",
-    "random": "RandomOracle",
-    "local": "LocalModelOracle",
-    "endpoint": "EndpointOracle",
-}
 REDRAWN = ("simulated", "random")
-"""Oracles that are drawn anew for each episode unless their configuration names a seed."""
+"""Oracles that are drawn anew for each episode unless their configuration names a seed or a file of answers."""
 
 
 class Sources:
@@ -30,8 +22,8 @@ class Sources:
     ----------
     task : Task
     oracle : str or object
-        ``"simulated"``, ``"random"``, ``"local"``, ``"endpoint"``, or an object with ``bind`` and ``predict``, which is
-        taken as it is.
+        What :func:`scisuite.solvers.labo.oracles.make_oracle` takes: ``"simulated"``, ``"random"``, ``"local"``,
+        ``"endpoint"``, an object with ``bind`` and ``predict``, which is taken as it is, a solver or a callable.
     config : mapping or None
         JSON arguments of a named oracle.
 
@@ -44,10 +36,13 @@ class Sources:
     """
 
     def __init__(self, task: Task, oracle: Any, config: Mapping[str, Any] | None) -> None:
+        from scisuite.solvers.labo.oracles import make_oracle
+
         self.task = task
-        self.oracle = _made(oracle, dict(config or {}))
-        self._drawn = isinstance(oracle, str) and oracle in REDRAWN
-        self.redrawn = self._drawn and "seed" not in (config or {})
+        config = _checked(config)
+        self.oracle: Any = make_oracle(oracle, **config)
+        self._drawn = isinstance(oracle, str) and oracle in REDRAWN and "cache" not in config
+        self.redrawn = self._drawn and "seed" not in config
         self.oracle.bind(task.scenario)
         self._answered: dict[Any, float] = {}
         self._answers = self._table()
@@ -57,6 +52,10 @@ class Sources:
         if task.pool is not None and truth is not None:
             self._truth = [float(value) for value in truth]
             self._prices = [float(price) * task.cost_real for price in task.scenario.cost(task.pool)]
+
+    def copy(self, oracle: Any, config: Mapping[str, Any] | None) -> Sources:
+        """Sources for another environment of the same arguments, with an oracle of their own if it is drawn."""
+        return Sources(self.task, oracle, config) if self._drawn else Sources(self.task, self.oracle, None)
 
     @property
     def tables(self) -> tuple[Array, Array, Array] | None:
@@ -117,15 +116,7 @@ class Sources:
         return getattr(self.oracle, "table", None) if self.task.pool is not None else None
 
 
-def _made(oracle: Any, config: dict[str, Any]) -> Any:
-    if not isinstance(oracle, str):
-        if not (callable(getattr(oracle, "bind", None)) and callable(getattr(oracle, "predict", None))):
-            raise InvalidInput(f"oracle must be one of {', '.join(ORACLES)}, or have bind and predict, not {oracle!r}")
-        if config:
-            raise InvalidInput("oracle_config is for an oracle given by its name; configure the object instead")
-        return oracle
-    if oracle not in ORACLES:
-        raise InvalidInput(f"unknown oracle {oracle!r}{did_you_mean(oracle, ORACLES)}")
-    target = getattr(importlib.import_module("scisuite.solvers.labo.oracles"), ORACLES[oracle])
-    refuse_unknown_arguments(target, config, f"oracle {oracle!r}")
-    return target(**config)
+def _checked(config: Any) -> dict[str, Any]:
+    if config is not None and not isinstance(config, Mapping):
+        raise InvalidInput(f"oracle_config must be a mapping of arguments, not {config!r}")
+    return dict(config or {})

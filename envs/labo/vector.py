@@ -63,7 +63,8 @@ class LABOVectorEnv(VectorEnv[Any, Any, Any]):
         self.num_envs = n = int(num_envs)
         self.render_mode = render_mode
         self.task = Task(scenario, scenario_config, budget, max_llm, cost_real, cost_llm, cost_weight)
-        self.sources = [Sources(self.task, oracle, oracle_config) for _ in range(n)]
+        first = Sources(self.task, oracle, oracle_config)
+        self.sources = [first, *(first.copy(oracle, oracle_config) for _ in range(n - 1))]
         self._generators: list[np.random.Generator | None] = [None] * n
         self._viewer: Any = None
         self._set_spaces()

@@ -29,7 +29,8 @@ from scisuite.core import InvalidInput, UnknownName
         ({"scenario": 3}, "scenario must be an id or a BlackBoxScenario, not int"),
         ({"scenario_config": {"pool_sise": 3}}, "pool_sise"),
         ({"oracle": "simulatd"}, "unknown oracle 'simulatd'; did you mean 'simulated'?"),
-        ({"oracle": 3}, "oracle must be one of simulated, random, local, endpoint, or have bind and predict, not 3"),
+        ({"oracle": 3}, "solver must be a fitted solver or a function, not 3"),
+        ({"oracle_config": 3}, "oracle_config must be a mapping of arguments, not 3"),
         ({"oracle_config": {"corr": 1.5}}, r"corr must be in \[-1, 1\], not 1.5"),
         ({"oracle_config": {"cor": 0.5}}, "oracle 'simulated' has no argument 'cor'; did you mean 'corr'?"),
         ({"oracle_config": {"seed": 0.5}}, "seed must be a non-negative integer, not 0.5"),
@@ -54,7 +55,7 @@ def test_objects_take_no_configuration() -> None:
 
     with pytest.raises(InvalidInput, match="scenario_config is for a scenario given by its id"):
         gym.make("sci/LABO-v0", scenario=scenarios.make("branin"), scenario_config={"pool_size": 9})
-    with pytest.raises(InvalidInput, match="oracle_config is for an oracle given by its name"):
+    with pytest.raises(InvalidInput, match="takes no configuration: seed"):
         gym.make("sci/LABO-v0", scenario="branin", oracle=RandomOracle(), oracle_config={"seed": 1})
 
 

@@ -220,6 +220,22 @@ def test_objects_are_taken_as_they_are(oracle: Any, branin: Any) -> None:
     assert value == oracle.predict(branin.pool[[9]]).mean[0]
 
 
+def test_a_callable_can_take_the_predictors_place(branin: Any) -> None:
+    env = make(branin, oracle=lambda x: 100 * x[:, 0])
+    env.reset(seed=0)
+    assert ask(env, 9, LLM)[4]["value"] == pytest.approx(100 * branin.pool[9, 0])
+
+
+def test_answers_are_kept_in_a_file(tmp_path: Any) -> None:
+    path = tmp_path / "answers.jsonl"
+    env = make(oracle="random", oracle_config={"cache": str(path)})
+    env.reset(seed=0)
+    value = ask(env, 9, LLM)[4]["value"]
+    assert len(path.read_text().splitlines()) == 1
+    env.reset(seed=1)
+    assert ask(env, 9, LLM)[4]["value"] == value
+
+
 def test_another_scenario_of_the_same_shape(branin: Any) -> None:
     twin = scenarios.from_arrays(1000 * branin.pool, -branin.pool_values, names=["a", "b"], maximise=True)
     env = make(branin, budget=2)
