@@ -59,6 +59,8 @@ def run_command(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object an episode.")] = False,
 ) -> None:
     """Run an agent in an environment."""
+    import gymnasium
+
     import scisuite.agents
     from scisuite.core.progress import Progress
     from scisuite.envs import catalogue
@@ -71,7 +73,7 @@ def run_command(
     lines: list[dict[str, Any]] = []
     with contextlib.ExitStack() as stack:
         with work_prints_to_stderr():
-            environment = make_environment(env, configuration, draw=render is not None)
+            environment = make_environment(env, configuration, render_mode="rgb_array" if render is not None else None)
             stack.callback(environment.close)
             id = environment.spec.id if environment.spec is not None else env
             recorder = None
@@ -82,12 +84,13 @@ def run_command(
                 environment = recorder.env
             policy = scisuite.agents.make(agent, env_slug=catalogue.slug_of(environment), **agent_configuration)
             policy.bind(environment)
+            drawn = gymnasium.wrappers.RenderCollection(environment) if render is not None else environment
         progress = stack.enter_context(Progress(f"{id} with {agent}", total=episodes))
         for number in range(episodes):
             started = time.perf_counter()
             with work_prints_to_stderr():
                 episode = scisuite.agents.run_episode(
-                    environment,
+                    drawn if number == 0 else environment,
                     policy,
                     seed=seed + number,
                     options=options,
@@ -97,7 +100,7 @@ def run_command(
                 if render is not None and number == 0:
                     from scisuite.agents.recording import record_gif
 
-                    record_gif(environment.render(), render, fps)
+                    record_gif(drawn.render() or [], render, fps)  # type: ignore[arg-type]
             progress.update(number + 1)
             line = {
                 "environment": id,
@@ -141,7 +144,9 @@ def resolve_environment(env: str) -> str:
     return env if ":" in env or env in gymnasium.registry else catalogue.entry(env).id
 
 
-def make_environment(env: str, configuration: Mapping[str, Any], *, draw: bool = False) -> gym.Env[Any, Any]:
+def make_environment(
+    env: str, configuration: Mapping[str, Any], *, render_mode: str | None = None
+) -> gym.Env[Any, Any]:
     """Make an environment by a name that :func:`resolve_environment` knows.
 
     Raises
@@ -149,7 +154,7 @@ def make_environment(env: str, configuration: Mapping[str, Any], *, draw: bool =
     UnknownName
         If there is none.
     InvalidInput
-        If it does not take one of the arguments, or cannot be drawn although ``draw`` is true.
+        If it does not take one of the arguments, or has not that render mode.
     """
     import gymnasium
     from gymnasium.envs.registration import load_env_creator
@@ -162,23 +167,20 @@ def make_environment(env: str, configuration: Mapping[str, Any], *, draw: bool =
         if colon:
             importlib.import_module(module)
         spec = gymnasium.spec(name)
-        target = spec.entry_point
+        target: Any = spec.entry_point
         if isinstance(target, str):
             target = load_env_creator(target)
         refuse_unknown_arguments(target, configuration, f"environment {spec.id}")
-        if not draw:
-            return gymnasium.make(spec.id, **configuration)
-        if "rgb_array" not in getattr(target, "metadata", {}).get("render_modes", ("rgb_array",)):
-            raise InvalidInput(f"environment {spec.id} cannot be drawn: it has no render mode rgb_array")
-        made = gymnasium.make(spec.id, render_mode="rgb_array", **configuration)
+        modes = getattr(target, "metadata", {}).get("render_modes", (render_mode,))
+        if render_mode is not None and render_mode not in modes:
+            raise InvalidInput(f"environment {spec.id} has no render mode {render_mode}, so it cannot be drawn")
+        return gymnasium.make(spec.id, render_mode=render_mode, **configuration)
     except ModuleNotFoundError as error:
         if error.name is None or not id.startswith(error.name):
             raise
         raise UnknownName(f"{env!r}: there is no module {error.name!r}") from error
     except gymnasium.error.Error as error:
         raise InvalidInput(str(error)) from error
-    # Frames of later episodes are not kept: the wrapper is cleared by every reset.
-    return gymnasium.wrappers.RenderCollection(made)
 
 
 class _Steps:

@@ -38,7 +38,7 @@ class RootGroup(TyperGroup):
             return name, extension.load(), args[1:]
         if name.startswith("-"):
             return super().resolve_command(ctx, args)
-        ctx.fail(f"unknown command {name!r}{did_you_mean(name, self.list_commands(ctx))}")
+        raise ctx.fail(f"unknown command {name!r}{did_you_mean(name, self.list_commands(ctx))}")
 
     def invoke(self, ctx: Any) -> Any:
         # Caught here because Typer would end an interrupted command without a word.
@@ -48,13 +48,14 @@ class RootGroup(TyperGroup):
             say(f"interrupted: {interrupt}" if str(interrupt) else "interrupted")
             raise typer.Exit(INTERRUPTED) from None
 
-    def main(self, args: Sequence[str] | None = None, *more: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str = "", standalone_mode: bool = True, **extra: Any
+    ) -> Any:
         """Run a command and exit: 0 done, 1 a cell or an engine failed, 2 bad input in one line, 130 interrupted."""
         debug, arguments = take_debug(sys.argv[1:] if args is None else args)
-        extra["prog_name"] = "scisuite"
         with debug_wanted(debug):
             try:
-                code = super().main(arguments, *more, standalone_mode=False, **extra)
+                code = super().main(arguments, prog_name or "scisuite", standalone_mode=False, **extra)
             except Exception as error:
                 named = next((f" {argument}" for argument in arguments if argument in self.commands), "")
                 code = exit_code_of(error, f"scisuite{named}")

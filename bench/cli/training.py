@@ -33,7 +33,7 @@ def train_command(
     out: Annotated[Path, typer.Option(help="Folder for checkpoints, evaluations and TensorBoard logs.")] = Path(
         "runs/train"
     ),
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the parameters, the exploration and the environments.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the newest checkpoint in --out.")] = False,
     eval_every: Annotated[
         int | None,
