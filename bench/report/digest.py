@@ -246,13 +246,11 @@ def mean_of(values: Sequence[float]) -> Mean:
 
 def repeat_command(study: Study) -> str:
     """The command that runs the cells of ``study`` again."""
-    command = f"scisuite bench {shlex.quote(study.slug)} --tier {shlex.quote(study.tier)}"
+    words = ["scisuite", "bench", study.slug, "--tier", study.tier, "--seeds", str(max(study.seeds) + 1)]
     tier = study.experiment.tiers.get(study.tier) if study.experiment else None
-    if tier is None or len(study.seeds) != tier.seeds:
-        command += f" --seeds {max(study.seeds) + 1}"
     if tier is not None and set(tier.arms) - set(study.arms):
-        command += "".join(f" --arm {shlex.quote(arm)}" for arm in study.arms)
-    return command
+        words += [word for arm in study.arms for word in ("--arm", arm)]
+    return shlex.join(words)
 
 
 def reason_of(row: Mapping[str, Any]) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from scisuite.bench.report.digest import Judged
-from scisuite.bench.report.formats import SYMBOLS, interval, number, shortened
+from scisuite.bench.report.formats import SYMBOLS, interval, number
 from scisuite.bench.report.plots import Plot
-from scisuite.bench.report.svg import BAD, GOOD, INK, MUTED, OPEN, SURFACE, style, to_element
+from scisuite.bench.report.svg import BAD, GOOD, INK, MUTED, OPEN, SURFACE, fitted, style, to_element
 
 _COLOURS = {"holds": GOOD, "fails": BAD, "undecided": OPEN}
 _MARKERS = {"holds": "o", "fails": "X", "undecided": "D"}
@@ -40,7 +40,7 @@ def forest_plot(judged: Sequence[Judged], prefix: str) -> Plot | None:
         all_axes = figure.subplots(len(groups), 1, squeeze=False, height_ratios=heights).ravel()
         for axes, (name, items) in zip(all_axes, groups.items(), strict=True):
             _draw_group(axes, items, [drawn.index(item) for item in items])
-            axes.set_xlabel(shortened(name, 70), fontsize=9)
+            axes.set_xlabel(fitted(name, 5), fontsize=9)
         titles = {f"claim{i}": _in_words(item) for i, item in enumerate(drawn)}
         svg = to_element(figure, prefix, "Claims against their targets", "; ".join(titles.values()), titles)
     caption = (
@@ -84,7 +84,7 @@ def _draw_group(axes: Any, items: Sequence[Judged], numbers: Sequence[int]) -> N
         axes.axvline(1.0, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)))
     axes.set_xlim(left, right)
     axes.set_ylim(len(items) - 0.5, -0.5)
-    axes.set_yticks(range(len(items)), [shortened(item.claim.id, 34) for item in items])
+    axes.set_yticks(range(len(items)), [fitted(item.claim.id, 2.2) for item in items])
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
 

@@ -163,8 +163,8 @@ def _claims(summary: Digest) -> Element | None:
     explanation = element(
         "p",
         "A claim holds when the whole interval lies on the good side of its target, fails when it lies on the other, "
-        "and is undecided otherwise. Intervals are 95 % bootstrap intervals over seeds; below six seeds, the least and the "
-        "greatest seed. Over several scenarios the worst is shown.",
+        "and is undecided otherwise. Intervals are 95 % bootstrap intervals over seeds; below six seeds, the "
+        "least and the greatest seed. Over several scenarios the worst is shown.",
         class_="note",
     )
     return _section("claims", "Claims", explanation, filters, tables.claims_table(judged))
@@ -197,10 +197,14 @@ def _study(study: Study, index: int) -> Element:
 def _citation(study: Study) -> Element | None:
     import scisuite.solvers
 
-    try:
-        paper = read_paper(Path(scisuite.solvers.__file__).parent, study.slug)
-    except InvalidInput:
+    folder = Path(scisuite.solvers.__file__).parent
+    # A slug is data: it is looked for among the folders that are there and never made into a path.
+    if study.slug not in {path.parent.name for path in folder.glob("*/solver.toml")}:
         return None
+    try:
+        paper = read_paper(folder, study.slug)
+    except InvalidInput as error:
+        return element("p", f"The paper's entry could not be read: {error}", class_="note")
     authors = ", ".join("et al." if author == "others" else author for author in paper.authors)
     identifier = f", arXiv {paper.arxiv}" if paper.arxiv else ""
     return element(

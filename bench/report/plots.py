@@ -11,8 +11,8 @@ import numpy as np
 from scisuite.bench.claims import FEWEST_SEEDS_TO_RESAMPLE
 from scisuite.bench.report.digest import Mean, Study, mean_interval
 from scisuite.bench.report.elements import Element
-from scisuite.bench.report.formats import interval, number, shortened
-from scisuite.bench.report.svg import GRID, PALETTE, style, to_element
+from scisuite.bench.report.formats import interval, number
+from scisuite.bench.report.svg import GRID, PALETTE, fitted, style, to_element
 
 MOST_LINES = 8
 """More arms than this share no panel: the ablations move to small panels of their own."""
@@ -53,7 +53,7 @@ class Line:
 
 
 def looks(arms: Sequence[str]) -> dict[str, Look]:
-    """A look for every arm, the same in all plots of a study; after each round of colours the markers move on by one."""
+    """A look for every arm, the same in all plots of a study; after a round of colours the markers move on by one."""
     found = {}
     for index, arm in enumerate(arms):
         shift = index + index // len(PALETTE)
@@ -115,27 +115,26 @@ def cost_plot(study: Study, prefix: str) -> Plot | None:
     columns = min(3, len(points))
     rows = -(-len(points) // columns)
     with style():
-        figure = Figure(figsize=(2.6 * columns + 2.6, max(2.6 * rows, 0.19 * len(look) + 0.5)))
+        figure = Figure(figsize=(2.6 * columns + 2.9, max(2.6 * rows, 0.19 * len(look) + 0.5)))
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
         titles = {}
         for index, (panel, (scenario, arms)) in enumerate(zip(axes, points.items(), strict=False)):
             for arm, (seconds, mean) in arms.items():
                 group = f"arm{study.arms.index(arm)}-{index}"
                 titles[group] = f"{arm}: {number(mean.value)} {interval(mean.low, mean.high)}, {number(seconds)} s"
-                panel.errorbar(
+                panel.vlines(seconds, mean.low, mean.high, color=look[arm].colour, linewidth=1.2)
+                panel.plot(
                     [seconds],
                     [mean.value],
-                    yerr=[[max(0.0, mean.value - mean.low)], [max(0.0, mean.high - mean.value)]],
                     color=look[arm].colour,
                     marker=look[arm].marker,
                     markersize=6,
-                    elinewidth=1.2,
                     linestyle="none",
                     gid=group,
                 )
-            panel.set_title(shortened(scenario, 28), fontsize=9)
+            panel.set_title(fitted(scenario, 2.0), fontsize=9)
             if index % columns == 0:
-                panel.set_ylabel(shortened(study.headline, 32))
+                panel.set_ylabel(fitted(study.headline, 2.1))
             if index + columns >= len(points):
                 panel.set_xlabel("CPU time of one cell [s]")
             spread = [seconds for seconds, _ in arms.values()]
@@ -169,9 +168,9 @@ def _shared_panel(
             width = 2.4 if study.role(arm) == "method" else 1.6
             _draw(axes, line, look[arm], width=width, order=3 + order, group=f"arm{study.arms.index(arm)}")
         _scales(axes, lines.values())
-        axes.set_xlabel(shortened(labels[0], 80))
-        axes.set_ylabel(shortened(labels[1], 44))
-        axes.set_title(shortened(title, 70))
+        axes.set_xlabel(fitted(labels[0], 5.5))
+        axes.set_ylabel(fitted(labels[1], 2.9))
+        axes.set_title(fitted(title, 5.5, size=10))
         _legend(figure, list(lines), look)
         titles = {f"arm{i}": arm for i, arm in enumerate(study.arms)}
         return to_element(figure, prefix, title, description, titles)
@@ -201,14 +200,14 @@ def _small_panels(
             if reference is not None and arm != reference:
                 axes.plot(lines[reference].x, lines[reference].mean, color=PALETTE[0], linewidth=1.4)
             _draw(axes, lines[arm], Look(PALETTE[1], "-", ""), width=1.8, order=5, group=f"arm{study.arms.index(arm)}")
-            axes.set_title(shortened(arm, 24), fontsize=8.5)
+            axes.set_title(fitted(arm, 1.75, size=8.5), fontsize=8.5)
             axes.tick_params(labelsize=8)
             axes.tick_params(labelbottom=index + columns >= len(apart))
         _scales(panels[0, 0], lines.values(), ticks=4)
         for axes in panels.ravel()[len(apart) :]:
             axes.remove()
-        figure.supxlabel(shortened(labels[0], 80), fontsize=9)
-        figure.supylabel(shortened(labels[1], 36), fontsize=9)
+        figure.supxlabel(fitted(labels[0], 6), fontsize=9)
+        figure.supylabel(fitted(labels[1], 1.6 * rows), fontsize=9)
         titles = {f"arm{i}": arm for i, arm in enumerate(study.arms)}
         return to_element(figure, prefix, title, description, titles)
 
@@ -242,7 +241,7 @@ def _legend(figure: Any, arms: Sequence[str], look: dict[str, Look], *, lines: b
             markersize=5 if lines else 6,
             linestyle=look[arm].dash if lines else "none",
             linewidth=1.8,
-            label=shortened(arm, 26),
+            label=fitted(arm, 1.9, size=8.5),
         )
         for arm in arms
     ]

@@ -16,6 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from scisuite.bench.report.elements import Element, element
+from scisuite.bench.report.formats import shortened
 
 INK, MUTED, GRID, SURFACE, GOOD, BAD, OPEN = (f"#01010{i}" for i in range(1, 8))
 """Stand-ins for the page's colours: text, secondary text, grid lines, background, and the three verdicts."""
@@ -33,6 +34,7 @@ _VARIABLES = {
     OPEN: "--open",
     **{colour: f"--arm-{i}" for i, colour in enumerate(PALETTE) if colour != INK},
 }
+_FONTS = "'DejaVu Sans', 'Verdana', 'Arial', sans-serif"
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "scisuite",
@@ -87,6 +89,17 @@ def style() -> Iterator[None]:
             log.setLevel(level)
 
 
+def fitted(text: str, width: float, size: float = 9) -> str:
+    """One line of ``text``, cut to what fits in ``width`` inches at that font size; call it inside :func:`style`."""
+    from matplotlib.textpath import TextPath
+
+    line = shortened(text, 120)
+    length = len(line)
+    while length > 1 and TextPath((0, 0), shortened(line, length), size=size).get_extents().width > width * 72:
+        length -= max(1, length // 12)
+    return shortened(line, length)
+
+
 def to_element(figure: Any, prefix: str, label: str, description: str, titles: Mapping[str, str]) -> Element:
     """The figure as an ``<svg role="img">`` element; call it inside :func:`style`.
 
@@ -108,7 +121,9 @@ def to_element(figure: Any, prefix: str, label: str, description: str, titles: M
             if _local(child.tag) in ("metadata", "style"):
                 parent.remove(child)
     for node in root.iter():
-        node.tag = _local(node.tag)
+        node.tag, node.tail = _local(node.tag), None
+        if node.tag != "text":
+            node.text = None
         group = node.get("id", "")
         for name, value in list(node.attrib.items()):
             del node.attrib[name]
@@ -120,6 +135,7 @@ def to_element(figure: Any, prefix: str, label: str, description: str, titles: M
         root.attrib.pop(name, None)
     root.set("width", f"{width:g}")
     root.set("height", f"{height:g}")
+    root.set("font-family", _FONTS)
     root.set("role", "img")
     root.set("aria-label", label)
     root.set("class", "plot")
@@ -139,6 +155,7 @@ def _rewritten(name: str, value: str, prefix: str) -> str:
         return f"#{prefix}{value[1:]}"
     value = re.sub(r"url\(#([^)]*)\)", rf"url(#{prefix}\1)", value)
     if name == "style":
+        value = value.replace(f"; font-family: {_FONTS}", "")
         for colour, variable in _VARIABLES.items():
             value = value.replace(colour, f"var({variable})")
     return value
