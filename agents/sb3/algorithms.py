@@ -100,7 +100,7 @@ def policy_name(observation_space: spaces.Space[Any]) -> str:
     if isinstance(observation_space, spaces.Dict):
         return "MultiInputPolicy"
     # The convolutional policy of Stable-Baselines3 needs at least 36 pixels a side.
-    if is_image_space(observation_space) and sorted(observation_space.shape)[1] >= 36:
+    if is_image_space(observation_space) and sorted(observation_space.shape or ())[1] >= 36:
         return "CnnPolicy"
     return "MlpPolicy"
 

@@ -48,18 +48,18 @@ def env_spec(env_id: str) -> EnvSpec:
 
 def make_vec_env(
     env_id: str,
-    count: int = 1,
+    vec: int = 1,
     *,
     seed: int = 0,
     env_kwargs: Mapping[str, Any] | None = None,
     processes: bool = False,
 ) -> VecMonitor:
-    """Make ``count`` copies of an environment for Stable-Baselines3, with episode statistics in ``infos``.
+    """Make ``vec`` copies of an environment for Stable-Baselines3, with episode statistics in ``infos``.
 
     Parameters
     ----------
     env_id : str
-    count : int
+    vec : int
         A registration with a ``vector_entry_point`` steps all copies in one call; otherwise they are stepped one
         after the other, or each in a process of its own.
     seed : int
@@ -75,25 +75,25 @@ def make_vec_env(
     UnknownName
         If the environment is not registered.
     InvalidInput
-        If it does not take ``env_kwargs``, or ``count`` is no positive integer.
+        If it does not take ``env_kwargs``, or ``vec`` is no positive integer.
     """
     from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMonitor
 
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InvalidInput(f"the number of copies must be a positive integer, not {count!r}")
+    if isinstance(vec, bool) or not isinstance(vec, int) or vec < 1:
+        raise InvalidInput(f"the number of copies must be a positive integer, not {vec!r}")
     spec = env_spec(env_id)
     keywords = dict(env_kwargs or {})
     try:
-        vec: VecEnv | None = _native(spec, count, keywords) if spec.vector_entry_point is not None else None
-        if vec is None and processes and count > 1:
+        made: VecEnv | None = _native(spec, vec, keywords) if spec.vector_entry_point is not None else None
+        if made is None and processes and vec > 1:
             # A child that cannot make its environment only breaks a pipe: this one says why.
             _single(spec, keywords).close()
-            vec = SubprocVecEnv([partial(_single_in_process, spec, keywords)] * count)
-        elif vec is None:
-            vec = DummyVecEnv([partial(_single, spec, keywords)] * count)
+            made = SubprocVecEnv([partial(_single_in_process, spec, keywords)] * vec)
+        elif made is None:
+            made = DummyVecEnv([partial(_single, spec, keywords)] * vec)
     except TypeError as error:
         raise InvalidInput(f"{env_id} does not take {keywords}: {error}") from error
-    monitored = VecMonitor(vec)
+    monitored = VecMonitor(made)
     monitored.seed(seed)
     return monitored
 

@@ -13,7 +13,8 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from scisuite.core import EngineFailure, InvalidInput
 
-Observation = NDArray[Any] | dict[str, NDArray[Any]]
+# An array (n, …), or a dictionary of such.
+Observation = Any
 
 
 class NativeVecEnv(VecEnv):
@@ -86,7 +87,7 @@ class NativeVecEnv(VecEnv):
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         """A frame a copy, as far as the environment renders."""
         frames = self.env.render()
-        return [None] * self.num_envs if frames is None else list(frames)
+        return [None] * self.num_envs if frames is None else [np.asarray(frame) for frame in frames]
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
         """An attribute for each of ``indices``: its rows where it has one a copy, else the same for all."""
@@ -122,7 +123,7 @@ class NativeVecEnv(VecEnv):
         self, observation: Observation, infos: dict[str, Any], done: NDArray[np.bool_]
     ) -> list[dict[str, Any]]:
         """Infos of a step that ended episodes; rows of ``observation`` that are still old ones are replaced."""
-        ended = np.flatnonzero(done)
+        ended = np.flatnonzero(done).tolist()
         if self._resets_itself:
             infos = dict(infos)
             final = infos.pop("final_obs", None)
