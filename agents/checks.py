@@ -161,7 +161,7 @@ def _evaluate_out_of_bounds(env: AnyEnv, watched: _Watched) -> Iterator[None]:
         del scenario.evaluate
 
 
-class _Alien(gym.Env[int, Any]):
+class _Alien(gym.Env[Any, Any]):
     """A world of another kind than any agent is made for."""
 
     def __init__(self) -> None:
