@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import logging
 import re
+import unicodedata
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -91,11 +92,9 @@ def style() -> Iterator[None]:
 
 def fitted(text: str, width: float, size: float = 9) -> str:
     """One line of ``text``, cut to what fits in ``width`` inches at that font size; call it inside :func:`style`."""
-    from matplotlib.textpath import TextPath
-
     line = shortened(text, 120)
     length = len(line)
-    while length > 1 and TextPath((0, 0), shortened(line, length), size=size).get_extents().width > width * 72:
+    while length > 1 and _width(shortened(line, length), size) > width:
         length -= max(1, length // 12)
     return shortened(line, length)
 
@@ -142,6 +141,16 @@ def to_element(figure: Any, prefix: str, label: str, description: str, titles: M
     root.set("style", f"min-width: {0.95 * width:.0f}px; max-width: {1.38 * width:.0f}px")
     root.insert(0, element("desc", description))
     return root
+
+
+def _width(text: str, size: float) -> float:
+    """Inches. A browser draws what DejaVu lacks with another font: East Asian characters count as wide ones."""
+    from matplotlib.font_manager import findfont, get_font
+
+    font = get_font(findfont("DejaVu Sans"))
+    font.set_size(size, 72)
+    font.set_text("".join("W" if unicodedata.east_asian_width(character) in "WF" else character for character in text))
+    return float(font.get_width_height()[0]) / 64 / 72
 
 
 def _local(name: str) -> str:

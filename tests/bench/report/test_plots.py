@@ -116,7 +116,7 @@ def test_labels_of_any_length_leave_room_for_the_plot(make_rows, text, recwarn):
     for plot in (*curve_plots(study, text, "p-"), cost_plot(study, "q-")):
         frame = next(node for node in plot.svg.iter("g") if node.get("id", "").endswith("patch_2"))
         across = [float(v) for v in frame[0].get("d").split() if v[0].isdigit()][0::2]
-        assert max(across) - min(across) > 150
+        assert max(across) - min(across) > 140
     assert not recwarn.list
 
 
