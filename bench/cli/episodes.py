@@ -100,7 +100,7 @@ def run_command(
                 if render is not None and number == 0:
                     from scisuite.agents.recording import record_gif
 
-                    record_gif(drawn.render() or [], render, fps)  # type: ignore[arg-type]
+                    record_gif(drawn.render() or [], render, fps)
             progress.update(number + 1)
             line = {
                 "environment": id,

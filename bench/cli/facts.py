@@ -42,11 +42,10 @@ def print_facts(facts: Mapping[str, Any]) -> None:
         out.print(facts["about"])
     plain = [(k, v) for k, v in facts.items() if k not in _SHOWN_APART and v not in (None, [], {})]
     for name, value in plain:
-        if isinstance(value, Mapping):
-            value = ", ".join(f"{k}: {v}" for k, v in value.items())
-        elif isinstance(value, list):
-            value = ", ".join(map(str, value))
-        out.print(f"  {name.replace('_', ' '):<18} {value}")
+        label = f"  {name.replace('_', ' '):<18} "
+        for line in _lines(value):
+            out.print(label + line, soft_wrap=True)
+            label = " " * len(label)
     if facts.get("arguments"):
         table = new_table("arguments", "name", "default", "type")
         for argument in facts["arguments"]:
@@ -154,12 +153,37 @@ def _environment(named: Named) -> dict[str, Any]:
     except InvalidInput as error:
         return facts | {"unavailable": str(error)}
     facts |= {
-        "observation_space": str(environment.observation_space),
-        "action_space": str(environment.action_space),
+        "observation_space": _space(environment.observation_space),
+        "action_space": _space(environment.action_space),
         "render_modes": list(environment.metadata.get("render_modes", [])),
     }
     environment.close()
     return facts
+
+
+def _space(space: Any) -> Any:
+    """A space in words, without the arrays of its bounds; a Dict space as a mapping of its parts."""
+    from gymnasium import spaces
+
+    if isinstance(space, spaces.Dict):
+        return {str(name): _space(part) for name, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return [_space(part) for part in space.spaces]
+    if isinstance(space, spaces.Box) and space.low.size:
+        return f"Box({space.low.min():g}, {space.high.max():g}, {space.shape}, {space.dtype})"
+    return str(space)
+
+
+def _lines(value: Any) -> list[str]:
+    """A value for people: a mapping or a list of mappings as a line an entry."""
+    if isinstance(value, Mapping):
+        width = max(map(len, value))
+        return [f"{name:<{width}}  {'; '.join(_lines(item))}" for name, item in value.items()]
+    if isinstance(value, list):
+        if any(isinstance(item, Mapping) for item in value):
+            return [", ".join(f"{k} {v}" for k, v in item.items() if v != "") for item in value]
+        return [", ".join(map(str, value))]
+    return [str(value) if value != "" else "–"]
 
 
 def _summary(target: Any) -> str:

@@ -80,7 +80,8 @@ def test_info_of_a_scenario():
 def test_info_of_an_environment(name):
     (facts,) = objects("info", name)
     assert facts["kind"] == "environment"
-    assert facts["action_space"].startswith("Dict(")
+    assert facts["action_space"] == {"source": "Discrete(2)", "x": "Discrete(2000)"}
+    assert facts["observation_space"]["D_R"] == "Box(-1, 2, (60, 7), float32)"
     assert facts["render_modes"] == ["rgb_array"]
     defaults = {argument["name"]: argument["default"] for argument in facts["arguments"]}
     assert defaults["budget"] == 60
