@@ -53,4 +53,8 @@ def test_example_runs(path: Path, tmp_path: Path) -> None:
 def test_example_says_what_it_shows_and_how_to_run_it(path: Path) -> None:
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     assert f"python examples/{path.name}" in text
-    assert f"({path.name})" in (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_readme_lists_what_is_there() -> None:
+    listed = set(re.findall(r"\(([\w.]+\.(?:py|yml))\)", (FOLDER / "README.md").read_text(encoding="utf-8")))
+    assert listed == {path.name for path in FOLDER.iterdir() if path.suffix in (".py", ".yml")}
