@@ -231,14 +231,10 @@ def _environment(summary: Digest) -> Element:
 
 def _repeat(summary: Digest, command: str) -> Element:
     commands = list(dict.fromkeys(repeat_command(study) for study in summary.studies))
-    return _section(
-        "repeat",
-        "Repeat this run",
-        element("p", "The command that made this report:"),
-        _copyable(command),
-        element("p", "Each experiment alone:"),
-        _copyable("\n".join(commands)),
-    )
+    parts = [element("p", "The command that made this report:"), _copyable(command)]
+    if commands != [command]:
+        parts += [element("p", "The runs behind it:"), _copyable("\n".join(commands))]
+    return _section("repeat", "Repeat this run", parts)
 
 
 def _raw(summary: Digest) -> Element:

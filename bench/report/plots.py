@@ -103,10 +103,10 @@ def cost_plot(study: Study, prefix: str) -> Plot | None:
     points: dict[str, dict[str, tuple[float, Mean]]] = {}
     for scenario in study.scenarios:
         for arm in study.arms:
-            seconds = study.cost(arm, scenario, "cpu_seconds")
+            measured = study.cost(arm, scenario, "cpu_seconds")
             mean = study.metric(arm, scenario, study.headline)
-            if seconds and mean.seeds:
-                points.setdefault(scenario, {})[arm] = (float(np.mean(seconds)), mean)
+            if measured and mean.seeds:
+                points.setdefault(scenario, {})[arm] = (float(np.mean(measured)), mean)
     if not points:
         return None
     from matplotlib.figure import Figure

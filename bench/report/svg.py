@@ -80,8 +80,10 @@ def style() -> Iterator[None]:
 
     log = logging.getLogger("matplotlib.font_manager")
     level = log.level
-    defaults = {name: value for name, value in matplotlib.rcParamsDefault.items() if name != "backend"}
-    with warnings.catch_warnings(), matplotlib.rc_context({**defaults, **_STYLE}):
+    settings: dict[Any, Any] = {**matplotlib.rcParamsDefault, **_STYLE}
+    # To choose a backend again would close the caller's figures.
+    settings.pop("backend", None)
+    with warnings.catch_warnings(), matplotlib.rc_context(settings):
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         log.setLevel(logging.ERROR)
         try:

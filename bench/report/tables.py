@@ -45,7 +45,7 @@ def summary_table(digest: Digest) -> Element:
     body = []
     for study in digest.studies:
         states = [row["status"] for row in study.rows]
-        counted = [verdict_badge(name, count) for name, count in verdict_counts(study.judged).items()]
+        counted: list[Child] = [verdict_badge(name, count) for name, count in verdict_counts(study.judged).items()]
         cpu = sum(row["cost"].get("cpu_seconds") or 0.0 for row in study.rows)
         body.append(
             [
