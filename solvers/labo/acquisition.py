@@ -16,8 +16,10 @@ TensorModel = Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
 _RAW_SAMPLES = 1024
 _LOCAL_SAMPLES = 256
-_RESTARTS = 6
+_RESTARTS = 4
+_ITERATIONS = 50
 _LOCAL_SPREAD = 0.05
+_LEAST_VARIANCE = 1e-18
 
 
 def greedy_ucb_batch(
@@ -55,75 +57,106 @@ def maximise_ucb(
     model: TensorModel,
     q: int,
     beta: float,
-    correlation: Callable[[Array, Array], Array],
+    correlation: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
     near: Array,
     excluded: Callable[[Array], bool],
     rng: np.random.Generator,
 ) -> list[Array]:
     """Up to ``q`` encoded points that maximise the bound of :func:`greedy_ucb_batch` over ``space``.
 
-    A thousand random points and perturbations of the best known ones are scored, the best are refined by botorch's
-    L-BFGS-B (SLSQP where fractions must sum to one) in their continuous columns, and all are snapped to valid points.
-
     Parameters
     ----------
     model : callable
         Float64 tensor (n, d) → mean (n,), variance (n,), differentiable.
+    correlation : callable
+        Prior correlation of rows (n, d) with rows (m, d) → (n, m), differentiable.
+    near, excluded, rng
+        See :func:`maximise`.
+    """
+    picked: list[Array] = []
+    for _ in range(q):
+        taken = [torch.from_numpy(row[None]) for row in picked]
+
+        def bound(x: torch.Tensor, taken: list[torch.Tensor] = taken) -> torch.Tensor:
+            mean, variance = model(x)
+            for row in taken:
+                variance = variance * (1.0 - correlation(x, row)[:, 0].square()).clamp(0.0, 1.0)
+            return mean + beta * variance.clamp_min(_LEAST_VARIANCE).sqrt()
+
+        def refused(row: Array) -> bool:
+            return excluded(row) or any(np.array_equal(row, other) for other in picked)
+
+        best = maximise(space, bound, near, refused, rng)
+        if best is None:
+            break
+        picked.append(best)
+    return picked
+
+
+def maximise(
+    space: Space,
+    score: Callable[[torch.Tensor], torch.Tensor],
+    near: Array,
+    excluded: Callable[[Array], bool],
+    rng: np.random.Generator,
+) -> Array | None:
+    """The encoded point (d,) of ``space`` with the best score that is found, or ``None`` if all found are excluded.
+
+    A thousand random points and perturbations of known good ones are scored; the best few are refined in their
+    continuous columns by botorch's ``gen_candidates_scipy`` (L-BFGS-B; SLSQP where fractions must sum to one); all are
+    snapped to valid points and scored again.
+
+    Parameters
+    ----------
+    score : callable
+        Float64 tensor (n, d) → (n,), differentiable.
     near : float64 (m, d)
         Points around which to look more closely.
     excluded : callable
         Encoded row → whether it may not be picked.
     """
-    candidates = [space.sample(rng, _RAW_SAMPLES)]
+    raw = space.sample(rng, _RAW_SAMPLES)
     if len(near):
         around = near[rng.integers(len(near), size=_LOCAL_SAMPLES)]
-        candidates.append(space.snap(around + _LOCAL_SPREAD * rng.standard_normal(around.shape)))
-    raw = np.concatenate(candidates)
-    picked: list[Array] = []
-    for _ in range(q):
-        taken = np.array(picked).reshape(-1, space.d)
-
-        def bound(x: torch.Tensor, taken: Array = taken) -> torch.Tensor:
-            mean, variance = model(x)
-            for row in taken:
-                # The batch correlation is a constant weight here: its gradient only matters beside a picked point.
-                weight = 1.0 - correlation(x.detach().numpy(), row[None])[:, 0] ** 2
-                variance = variance * torch.from_numpy(np.clip(weight, 0.0, 1.0))
-            return mean + beta * variance.clamp_min(1e-18).sqrt()
-
-        with torch.no_grad():
-            scores = bound(torch.from_numpy(raw)).numpy()
-        starts = raw[np.argsort(-scores, kind="stable")[:_RESTARTS]]
-        refined = space.snap(_refine(space, bound, starts))
-        options = np.concatenate([refined, raw])
-        with torch.no_grad():
-            values = bound(torch.from_numpy(options)).numpy()
-        for index in np.argsort(-values, kind="stable"):
-            row = options[index]
-            if not excluded(row) and not any(np.array_equal(row, other) for other in picked):
-                picked.append(row)
-                break
-    return picked
+        raw = np.concatenate([raw, space.snap(around + _LOCAL_SPREAD * rng.standard_normal(around.shape))])
+    scores = _scores(score, raw)
+    refined = space.snap(_refine(space, score, raw[np.argsort(-scores, kind="stable")[:_RESTARTS]]))
+    options = np.concatenate([refined, raw])
+    values = np.concatenate([_scores(score, refined), scores])
+    for index in np.argsort(-values, kind="stable"):
+        if not excluded(options[index]):
+            return options[index]
+    return None
 
 
-def _refine(space: Space, bound: Callable[[torch.Tensor], torch.Tensor], starts: Array) -> Array:
+def _scores(score: Callable[[torch.Tensor], torch.Tensor], x: Array) -> Array:
+    with torch.no_grad():
+        return np.asarray(score(torch.from_numpy(x)))
+
+
+def _refine(space: Space, score: Callable[[torch.Tensor], torch.Tensor], starts: Array) -> Array:
     """L-BFGS-B or SLSQP from each of ``starts`` in the continuous columns, the others held where they are."""
-    lower, upper = torch.zeros(space.d, dtype=torch.float64), torch.ones(space.d, dtype=torch.float64)
-    initial = torch.from_numpy(starts).unsqueeze(1)
-    lower, upper = lower.expand(initial.shape).clone(), upper.expand(initial.shape).clone()
-    for dimension, columns in zip(space.dimensions, space.slices, strict=True):
-        if not isinstance(dimension, Continuous):
-            lower[..., columns] = initial[..., columns]
-            upper[..., columns] = initial[..., columns]
+    held = [
+        column
+        for dimension, columns in zip(space.dimensions, space.slices, strict=True)
+        if not isinstance(dimension, Continuous)
+        for column in range(columns.start, columns.stop)
+    ]
+    if len(held) == space.d:
+        return starts
     constraints = None
     if space.simplex:
         constraints = [(torch.arange(space.d), torch.ones(space.d, dtype=torch.float64), 1.0)]
-    refined, _ = gen_candidates_scipy(
-        initial_conditions=initial,
-        acquisition_function=lambda x: bound(x.squeeze(1)),
-        lower_bounds=lower,
-        upper_bounds=upper,
-        equality_constraints=constraints,
-        options={"maxiter": 60},
-    )
-    return refined.detach().squeeze(1).numpy()
+    refined: list[Array] = []
+    for start in starts:
+        best, _ = gen_candidates_scipy(
+            initial_conditions=torch.from_numpy(start)[None, None],
+            acquisition_function=lambda x: score(x.squeeze(-2)),
+            lower_bounds=0.0,
+            upper_bounds=1.0,
+            equality_constraints=constraints,
+            fixed_features={column: float(start[column]) for column in held} or None,
+            options={"maxiter": _ITERATIONS},
+        )
+        refined.append(best.detach().numpy().reshape(space.d))
+    return np.array(refined)

@@ -189,6 +189,7 @@ class Campaign(ABC):
         self._p_delta: dict[int, float | None] = {}
         self._n_llm = 0
         self._n_failed = 0
+        self._n_warm_start = 0
         self._next_id = 0
         self._stage = 0
         self._state_path = None if state is None else Path(state)
@@ -264,6 +265,11 @@ class Campaign(ABC):
     def n_llm(self) -> int:
         """Queries to the language model, failed ones and the warm start included."""
         return self._n_llm
+
+    @property
+    def n_warm_start(self) -> int:
+        """Queries to the language model before the first real run was chosen by a model."""
+        return self._n_warm_start
 
     @property
     def n_failed(self) -> int:
@@ -457,6 +463,7 @@ class Campaign(ABC):
         if query.source == "llm":
             self._llm[key] = value
             self._n_llm += 1
+            self._n_warm_start += self._stage < 2
             if math.isnan(value):
                 self._n_failed += 1
                 if self._stage == 2:
@@ -503,6 +510,7 @@ class Campaign(ABC):
             "pending": [{**asdict(query), "p_delta": self._p_delta.get(query.id)} for query in self._pending],
             "stage": self._stage,
             "next_id": self._next_id,
+            "n_warm_start": self._n_warm_start,
             "rho": self.rho,
             "start_rows": None if getattr(self, "_start_rows", None) is None else self._start_rows.tolist(),
         }
@@ -528,6 +536,7 @@ class Campaign(ABC):
                 self._pending.append(query)
                 self._p_delta[query.id] = entry["p_delta"]
             self._stage, self._next_id, self.rho = int(state["stage"]), int(state["next_id"]), state["rho"]
+            self._n_warm_start = int(state["n_warm_start"])
             rows = state["start_rows"]
             self._start_rows = None if rows is None else np.array(rows)
         except (KeyError, TypeError, ValueError) as error:

@@ -84,13 +84,13 @@ class GridGP:
         spread = float(y.std()) if scale is None else float(scale)
         self.scale = spread if spread > 0 else 1.0
         self._x = torch.from_numpy(np.ascontiguousarray(x))
-        z = torch.from_numpy((y - self.mean) / self.scale)
-        self.hyperparameters = self.fixed or _best_on_grid(self._x, z)
+        self._z = torch.from_numpy((y - self.mean) / self.scale)
+        self.hyperparameters = self.fixed or _best_on_grid(self._x, self._z)
         with torch.no_grad():
-            covariance = self._kernel(self._x, self._x)
+            covariance = self.kernel(self._x, self._x)
             covariance.diagonal().add_(self.hyperparameters.noise)
             self._cholesky = torch.linalg.cholesky(covariance)
-            self._weights = torch.cholesky_solve(z[:, None], self._cholesky)[:, 0]
+            self._weights = torch.cholesky_solve(self._z[:, None], self._cholesky)[:, 0]
         return self
 
     @property
@@ -112,7 +112,7 @@ class GridGP:
 
     def predict_tensor(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The same for a float64 tensor, differentiable in ``x``."""
-        cross = self._kernel(self._x, x)
+        cross = self.kernel(self._x, x)
         whitened = torch.linalg.solve_triangular(self._cholesky, cross, upper=False)
         variance = (1.0 - whitened.square().sum(0)).clamp_min(0.0)
         return self.mean + self.scale * (cross.T @ self._weights), self.scale**2 * variance
@@ -120,9 +120,17 @@ class GridGP:
     def correlation(self, a: Array, b: Array) -> Array:
         """Prior correlation k(a, b) of encoded rows: (n, d), (m, d) → (n, m)."""
         with torch.no_grad():
-            return np.asarray(self._kernel(torch.from_numpy(np.ascontiguousarray(a)), torch.from_numpy(np.ascontiguousarray(b))))
+            return np.asarray(self.kernel(torch.from_numpy(np.array(a)), torch.from_numpy(np.array(b))))
 
-    def _kernel(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    def to_botorch(self) -> SingleTaskGP:
+        """The same posterior as a botorch model of the standardised targets, for botorch's acquisition functions."""
+        assert self.hyperparameters is not None
+        model = _batched_model(self._x, self._z, [self.hyperparameters], batched=False)
+        model.eval()
+        return model
+
+    def kernel(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """The same for tensors, differentiable."""
         assert self.hyperparameters is not None
         return torch.exp(torch.cdist(a, b).square() * (-0.5 / self.hyperparameters.length_scale**2))
 
@@ -154,23 +162,30 @@ def log_prior(length_scale: float, d: int) -> float:
 
 def log_marginal_likelihoods(x: torch.Tensor, z: torch.Tensor, candidates: list[Hyperparameters]) -> torch.Tensor:
     """Log marginal likelihood of standardised ``z`` (n,) under each candidate, from one batched botorch model."""
-    b, (n, d) = len(candidates), x.shape
-    kernel: Any = RBFKernel(batch_shape=torch.Size([b]))
-    kernel.to(x)
-    kernel.lengthscale = torch.tensor([[[c.length_scale]] for c in candidates], dtype=x.dtype)
-    noise = torch.tensor([c.noise for c in candidates], dtype=x.dtype)[:, None, None].expand(b, n, 1)
     with torch.no_grad():
-        model = SingleTaskGP(
-            x.expand(b, n, d),
-            z.expand(b, n).unsqueeze(-1),
-            train_Yvar=noise,
-            covar_module=kernel,
-            mean_module=ZeroMean(batch_shape=torch.Size([b])),
-            outcome_transform=None,
-        )
+        model = _batched_model(x, z, candidates)
         model.train()
         per_point = gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model)
-        return per_point(model(*model.train_inputs), model.train_targets) * n
+        return per_point(model(*model.train_inputs), model.train_targets) * len(z)
+
+
+def _batched_model(
+    x: torch.Tensor, z: torch.Tensor, candidates: list[Hyperparameters], *, batched: bool = True
+) -> SingleTaskGP:
+    n, d = x.shape
+    batch = torch.Size([len(candidates)]) if batched else torch.Size()
+    kernel: Any = RBFKernel(batch_shape=batch)
+    kernel.to(x)
+    kernel.lengthscale = torch.tensor([c.length_scale for c in candidates], dtype=x.dtype).reshape(*batch, 1, 1)
+    noise = torch.tensor([c.noise for c in candidates], dtype=x.dtype).reshape(*batch, 1, 1).expand(*batch, n, 1)
+    return SingleTaskGP(
+        x.expand(*batch, n, d),
+        z.expand(*batch, n).unsqueeze(-1),
+        train_Yvar=noise,
+        covar_module=kernel,
+        mean_module=ZeroMean(batch_shape=batch),
+        outcome_transform=None,
+    )
 
 
 def _best_on_grid(x: torch.Tensor, z: torch.Tensor) -> Hyperparameters:

@@ -154,7 +154,7 @@ class LABO(Campaign):
             x, y = self.real_data()
             near = x[np.argsort(-y, kind="stable")[:5]]
             picked = maximise_ucb(
-                self.space, self._tensor_model(), q, beta, gp.correlation, near, self._excluded, self.rng("candidates")
+                self.space, self._tensor_model(), q, beta, gp.kernel, near, self._excluded, self.rng("candidates")
             )
             return np.array(picked).reshape(-1, self.space.d), [None] * len(picked)
         available = self.available_rows()

@@ -151,3 +151,24 @@ def discrepancy_share(var_L: Array, var_d: Array, rho: float) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(total > 0, var_d / total, 1.0)
     return np.clip(share, 0.0, 1.0)
+
+
+def shrinkage(cheap: Array, real: Array) -> float:
+    r"""How much of the slope through m centred pairs to believe, in [0, 1].
+
+    The ratio of the adjusted to the plain coefficient of determination, cut off at zero,
+
+    .. math:: \max\Bigl(0,\; 1 - \frac{1 - R^2}{(m - 2)\,R^2}\Bigr),
+
+    the positive-part James–Stein factor of a regression with one predictor: near one where the pairs leave no doubt, zero
+    where a slope of that size is what chance alone would give. With two pairs the line is always perfect and says
+    nothing: zero. (Reconstruction.)
+    """
+    m = len(real)
+    power = float(cheap @ cheap) * float(real @ real)
+    if m < 3 or power <= 0:
+        return 0.0
+    determination = min(1.0, float(cheap @ real) ** 2 / power)
+    if determination <= 0:
+        return 0.0
+    return max(0.0, 1.0 - (1.0 - determination) / ((m - 2) * determination))
