@@ -49,8 +49,9 @@ def save_checkpoint(model: Any, root: Path) -> Checkpoint:
     timesteps = int(model.num_timesteps)
     final = root / f"step-{timesteps:09d}"
     partial = root / f".{final.name}.part"
+    for torn in root.glob(".step-*.part"):
+        shutil.rmtree(torn, ignore_errors=True)
     try:
-        shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         model.save(partial / "model.zip")
         if getattr(model, "replay_buffer", None) is not None:

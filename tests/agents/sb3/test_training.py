@@ -106,12 +106,14 @@ def test_torn_checkpoint_is_passed_over(toys: Any, tmp_path: Path) -> None:
     model = folders[-1] / "model.zip"
     model.write_bytes(model.read_bytes()[:-100])
     (folders[-2] / "checkpoint.json").unlink()
+    (out / "checkpoints" / ".step-000000050.part").mkdir()
     found = latest_checkpoint(out / "checkpoints")
     assert found is not None
     assert found.timesteps == 20
     (out / "summary.json").unlink()
     summary = train("toys/Clock-v0", timesteps=60, checkpoint_every=20, resume=True, **asked)
     assert (summary["resumed_from"], summary["timesteps"]) == (20, 60)
+    assert not list((out / "checkpoints").glob(".*"))
 
 
 def test_killed_between_checkpoint_and_summary(toys: Any, tmp_path: Path) -> None:
