@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from scisuite.core import InvalidInput, Space
-from scisuite.core.registry import did_you_mean, refuse_unknown_arguments
+from scisuite.core.registry import did_you_mean
 from scisuite.solvers.labo.baselines import RandomSearch, VanillaEI, VanillaUCB
 from scisuite.solvers.labo.campaign import Campaign
 from scisuite.solvers.labo.knowledge_gradient import MultiFidelityKG
@@ -64,6 +65,10 @@ def make_strategy(
     if name not in STRATEGIES:
         raise InvalidInput(f"unknown strategy {name!r}{did_you_mean(str(name), STRATEGIES)}")
     kind, preset, _ = STRATEGIES[name]
+    known = {parameter for base in kind.__mro__ for parameter in inspect.signature(base.__init__).parameters}
+    for option in options:
+        if option not in known:
+            raise InvalidInput(f"strategy {name!r} has no option {option!r}{did_you_mean(option, known - {'self'})}")
     if name == "random_llm":
         oracle = RandomOracle(seed=seed).bind(
             Problem(space=space, maximise=maximise, value_range=value_range, pool=pool)
