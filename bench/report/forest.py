@@ -73,7 +73,7 @@ def _draw_group(axes: Any, items: Sequence[Judged], numbers: Sequence[int]) -> N
             [row],
             color=colour,
             marker=_MARKERS.get(verdict.verdict, "s") if target is not None else "s",
-            markersize=7,
+            markersize=9 if verdict.verdict == "fails" else 7,
             markeredgecolor=SURFACE,
             linestyle="none",
             gid=f"claim{index}",
