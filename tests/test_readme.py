@@ -12,6 +12,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from sybil import Example, Sybil
@@ -80,7 +81,10 @@ def test_block(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     if block.reason is not None:
         pytest.skip(block.reason)
     monkeypatch.chdir(tmp_path)
-    block.example.document.namespace.clear()
+    # A module of its own, so that a class defined in a block can be pickled as in a script.
+    module = ModuleType("block_of_documentation")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    block.example.namespace = vars(module)
     block.example.evaluate()
 
 
