@@ -1,11 +1,26 @@
-"""MkDocs hook: the options of every command, read from the command line itself, so that the page cannot fall behind."""
+"""MkDocs hooks: what would fall behind if it were typed. The pages of papers, and the options of every command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 MARK = "<!-- the commands and their options -->"
+
+
+def on_config(config: Any) -> Any:
+    """Put the pages of a folder in the place of ``folder/*`` in the navigation."""
+    for section in config.nav:
+        for title, target in section.items():
+            if isinstance(target, str) and target.endswith("/*"):
+                section[title] = pages(Path(config.docs_dir), target.removesuffix("/*"))
+    return config
+
+
+def pages(docs: Path, folder: str) -> list[str]:
+    """The pages of a folder, by name; MkDocs calls them what their first heading says."""
+    return sorted(page.relative_to(docs).as_posix() for page in (docs / folder).glob("*.md"))
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:

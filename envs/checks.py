@@ -38,6 +38,8 @@ def check_env(env: str | AnyEnv, *, slow: bool = True, steps: int = 48, **kwargs
     same environment again; the global random state is left alone; ``make_vec`` agrees with single environments, and a
     ``vector_entry_point`` with ``make_vec`` step for step.
 
+    An environment whose dynamics has nothing random says so by ``metadata["deterministic"] = True``.
+
     Parameters
     ----------
     env : str or gymnasium.Env
@@ -49,8 +51,6 @@ def check_env(env: str | AnyEnv, *, slow: bool = True, steps: int = 48, **kwargs
         Length of the compared trajectories.
     **kwargs
         Arguments of ``gymnasium.make`` where ``env`` is an id.
-
-    An environment whose dynamics has nothing random says so by ``metadata["deterministic"] = True``.
     """
     make = _maker(env, kwargs)
     _check_docstring(make)

@@ -14,7 +14,14 @@ from scisuite.envs.catalogue import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-NAV = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+HOOKS = runpy.run_path(str(DOCS / "hooks.py"))
+
+
+def navigation() -> set[str]:
+    written = re.findall(r": ([\w/*]+)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    folders = [target.removesuffix("/*") for target in written if target.endswith("/*")]
+    pages = [page for folder in folders for page in HOOKS["pages"](DOCS, folder)]
+    return {target for target in [*written, *pages] if target.endswith(".md")}
 
 
 def papers() -> set[str]:
@@ -25,7 +32,7 @@ def papers() -> set[str]:
 def test_every_environment_has_a_page_with_its_picture() -> None:
     for slug in {entry.slug for entry in catalogue().values()}:
         page = DOCS / "environments" / f"{slug}.md"
-        assert f"environments/{slug}.md" in NAV
+        assert f"environments/{slug}.md" in navigation()
         text = page.read_text(encoding="utf-8")
         assert all(id in text for id, entry in catalogue().items() if entry.slug == slug)
         picture = page.with_suffix(".png")
@@ -37,21 +44,19 @@ def test_every_paper_has_a_page() -> None:
     assert papers()
     for slug in papers():
         assert (DOCS / "papers" / f"{slug}.md").is_file()
-        assert f"papers/{slug}.md" in NAV
+        assert f"papers/{slug}.md" in navigation()
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
-    assert pages == set(re.findall(r": ([\w/]+\.md)$", NAV, re.MULTILINE))
+    assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} == navigation()
 
 
 def test_the_command_page_lists_every_command() -> None:
-    hooks = runpy.run_path(str(DOCS / "hooks.py"))
-    text = "\n".join(hooks["commands"]())
+    text = "\n".join(HOOKS["commands"]())
     for command in ("list", "info", "doctor", "run", "train", "eval", "bench", "report", "cite", "new"):
         assert f"### {command}\n" in text
     assert "| `--timesteps` |" in text
-    assert hooks["MARK"] in (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert HOOKS["MARK"] in (DOCS / "cli.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
