@@ -97,7 +97,7 @@ class Study:
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
         """Every claim of the experiment with its verdict."""
-        claims = self.experiment.claims if self.experiment else ()
+        claims = self.experiment.claims_in(self.tier) if self.experiment else ()
         return tuple(Judged(claim, judge(claim, list(self.rows)), self.tier) for claim in claims)
 
     def arm(self, id: str) -> Arm | None:
@@ -254,9 +254,9 @@ def repeat_command(study: Study) -> str:
 
 
 def reason_of(row: Mapping[str, Any]) -> str:
-    """Why a row has no result, in one line."""
+    """Why a row has no result, in one line: the last one, since an error's follows those of its traceback."""
     lines = [line.strip() for line in row["error"].splitlines() if line.strip()]
-    return lines[0] if lines else "no reason was recorded"
+    return lines[-1] if lines else "no reason was recorded"
 
 
 def _find(slug: str, given: Mapping[str, Experiment]) -> tuple[Experiment | None, str]:
@@ -288,8 +288,6 @@ def _check(row: Mapping[str, Any], number: int) -> dict[str, Any]:
         if not isinstance(checked[name], dict):
             raise InvalidInput(f"{where}: {name} must be a mapping")
     checked["error"] = str(checked.get("error") or "")
-    lines = checked.get("traceback") or []
-    checked["traceback"] = [str(line) for line in lines] if isinstance(lines, list) else [str(lines)]
     for kind in ("metrics", "cost"):
         for name, value in checked[kind].items():
             if not _is_number(value):

@@ -180,6 +180,10 @@ def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def _text(value: str) -> str:
-    """``value`` as plain text of one table cell or heading: no markup, no line break, no pipe."""
+    """``value`` as plain text of one table cell or heading: no markup, no line break, no pipe.
+
+    Only what every Markdown knows as an escape gets a backslash; the rest becomes a character reference.
+    """
     line = html.escape(" ".join(str(value).split()), quote=False)
-    return re.sub(r"([\\`*_\[\]{}#|~$!:])", r"\\\1", line) if re.search(r"[\\`*_\[\]{}|~$!<>&]", line) else line
+    line = re.sub(r"([\\`*_\[\]{}|])", r"\\\1", line)
+    return re.sub(r"[~$^]|^#|:(?=[a-z0-9_+-]+:)", lambda match: f"&#{ord(match[0])};", line)

@@ -174,7 +174,7 @@ def failures_table(rows: Sequence[dict[str, Any]]) -> Element:
     """Cells without a result and why; equal reasons of one arm on one scenario share a row."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for row in rows:
-        whole = "\n".join([row["error"].strip(), *row["traceback"]]).strip()
+        whole = row["error"].strip()
         key = tuple(row[name] for name in ("status", "experiment", "tier", "arm", "scenario"))
         groups.setdefault((*key, reason_of(row), whole or reason_of(row)), []).append(row["seed"])
     body = []

@@ -77,7 +77,7 @@ def browser(tmp_path_factory) -> Iterator[webdriver.Chrome]:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory, make_rows, make_experiment, arms) -> str:
     rows = make_rows(arms[:10], seeds=6)
-    rows[-1].update(status="error", error="EngineFailure: it stopped", traceback=["in f"], metrics={}, curves={})
+    rows[-1].update(status="error", error="a.py:1 in f\nEngineFailure: it stopped", metrics={}, curves={})
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_html(rows, path, "scisuite bench demo", experiments={"demo": make_experiment(arms[:10])})
     return path.as_uri()
@@ -197,7 +197,7 @@ def test_hostile_strings_run_nothing_and_break_nothing(browser, tmp_path, make_r
         curve = {"x": [1, 2], "y": [1.0, 2.0], "x_label": text, "y_label": text}
         row.update(key=text, experiment=text, tier=text, arm=text, scenario=text, curves={text: curve})
         row.update(metrics={text: 1.0}, environment={text: text})
-    rows[1].update(status="error", error=text, traceback=[text])
+    rows[1].update(status="error", error=text)
     for width in (1280, 400):
         show(browser, write_html(rows, tmp_path / "hostile.html", text).as_uri(), width)
         assert browser.get_log("browser") == []

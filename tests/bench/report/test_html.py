@@ -53,9 +53,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def page(make_rows, make_experiment) -> Page:
     rows = make_rows()
-    rows[0].update(
-        status="error", error="EngineFailure: it stopped", traceback=["  in f", "  in g"], metrics={}, curves={}
-    )
+    rows[0].update(status="error", error="a.py:1 in f\nb.py:2 in g\nEngineFailure: it stopped", metrics={}, curves={})
     rows += make_rows(["prior_mean"], seeds=2, status="skipped", error="needs torch", metrics={}, curves={}, cost={})
     rows[-1]["environment"] = {"python": "3.12.1"}
     return Page(build_html(rows, command=COMMAND, experiments={"demo": make_experiment()}))
@@ -67,7 +65,7 @@ def test_everything_that_was_run_is_told(page):
         "95 ok, 1 errors, 4 skipped",
         "0–7",
         "EngineFailure: it stopped",
-        "in g",
+        "b.py:2 in g",
         "needs torch",
         "≠ differs",
         "3.12.1",
@@ -154,7 +152,7 @@ def hostile_row(text: str, make_rows) -> dict:
     row = make_rows(["labo"], ["s"], seeds=1)[0]
     curve = {"x": [1, 2], "y": [1.0, 2.0], "x_label": text, "y_label": text}
     row.update(key=text, code=text, experiment=text, tier=text, arm=text, scenario=text, error=text)
-    row.update(config={text: text}, metrics={text: 1.0}, curves={text: curve}, traceback=[text])
+    row.update(config={text: text}, metrics={text: 1.0}, curves={text: curve})
     row.update(cost={"cpu_seconds": 1.0, text: 2.0}, environment={text: {text: text}, "packages": [text]})
     return row
 

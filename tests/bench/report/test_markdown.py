@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 
 from scisuite.bench.report import build_markdown, update_page
@@ -52,6 +54,26 @@ def test_every_table_is_rectangular_whatever_is_in_it(rows, experiments):
             widths = set()
     assert END not in text
     assert "<img" not in text
+
+
+def test_texts_come_out_of_a_renderer_as_they_went_in(make_rows):
+    markdown = pytest.importorskip("markdown", reason="comes with the docs extra")
+    texts = [
+        "a|b",
+        "x_y_z *b* `c`",
+        "<b>&amp;",
+        "[l](u) ![i](u)",
+        "~~s~~ $m$ x^2^",
+        "\\ \\| {a}",
+        "error: it: a:b",
+        ":smile:",
+        "# h",
+    ]
+    rows = [{**make_rows(["labo"], ["s"], seeds=1)[0], "arm": text, "scenario": text} for text in texts]
+    page = markdown.markdown(build_markdown(rows), extensions=["tables", "attr_list"])
+    tree = ElementTree.fromstring(f"<page>{page}</page>")
+    assert ["".join(row[0].itertext()) for row in tree.iter("tr") if row[0].tag == "td"][: len(texts)] == sorted(texts)
+    assert ["".join(heading.itertext()) for heading in tree.iter("h4")] == sorted(texts)
 
 
 def test_an_unknown_experiment_has_rows_and_no_claims(make_rows):
