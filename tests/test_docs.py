@@ -18,7 +18,7 @@ HOOKS = runpy.run_path(str(DOCS / "hooks.py"))
 
 
 def navigation() -> set[str]:
-    written = re.findall(r": ([\w/*]+)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    written = re.findall(r": ([\w/*.]+)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
     folders = [target.removesuffix("/*") for target in written if target.endswith("/*")]
     pages = [page for folder in folders for page in HOOKS["pages"](DOCS, folder)]
     return {target for target in [*written, *pages] if target.endswith(".md")}
