@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -112,9 +112,16 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> Verdict:
     tiers = sorted({row["tier"] for row in own})
     if len(tiers) > 1:
         raise InvalidInput(f"{claim.id} cannot be judged on rows of several tiers at once ({', '.join(tiers)})")
-    parts = tuple(_judge_on(claim, scenario, own) for scenario in claim.scenarios)
-    if not parts:
+    if not claim.scenarios:
         raise InvalidInput(f"{claim.id} names no scenario")
+    names = claim.scenarios
+    if claim.pooled and len(names) > 1:
+        own, names = _pool(claim, own), (f"mean of {len(names)} scenarios",)
+    parts = tuple(
+        _named(claim, arm, against, _judge_on(replace(claim, arm=arm, against=against), scenario, own))
+        for arm, against in ((claim.arm, claim.against), *claim.also)
+        for scenario in names
+    )
     worst = max(parts, key=lambda part: _badness(claim, part))
     return Verdict(
         claim, worst.verdict, worst.value, worst.low, worst.high, worst.scenario, worst.seeds, worst.reason, parts
@@ -177,6 +184,39 @@ def _judge_on(claim: Claim, scenario: str, rows: Sequence[Mapping[str, Any]]) ->
         return _open(claim, scenario, seeds, str(error))
     verdict, reason = _side(claim, low, high)
     return ScenarioVerdict(scenario, verdict, value, low, high, seeds, reason)
+
+
+def _named(claim: Claim, arm: str, against: str | None, part: ScenarioVerdict) -> ScenarioVerdict:
+    """``part`` with its pair of arms in the scenario's name, where the claim has several pairs."""
+    return replace(part, scenario=f"{part.scenario}, {arm} against {against}") if claim.also else part
+
+
+def _pool(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row per arm and seed, its metric the mean over the claim's scenarios; a defect of any of them stays one."""
+    groups: dict[tuple[str, int], dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["arm"] in claim.arms and row["scenario"] in claim.scenarios:
+            members = groups.setdefault((row["arm"], int(row["seed"])), {})
+            if row["scenario"] in members:
+                raise InvalidInput(f"there are two rows of {row['arm']} on {row['scenario']}: keep the current one")
+            members[row["scenario"]] = row
+    pooled: list[dict[str, Any]] = []
+    for members in groups.values():
+        found = list(members.values())
+        if len(found) < len(claim.scenarios):
+            continue
+        faulty = [row for row in found if row["status"] != "ok" or _figures(row).get(claim.metric) is None]
+        codes = {row.get("code", "") for row in found}
+        mean = None if faulty else float(np.mean([_figures(row)[claim.metric] for row in found]))
+        pooled.append(
+            {
+                **(faulty or found)[0],
+                "scenario": f"mean of {len(claim.scenarios)} scenarios",
+                "metrics": {claim.metric: mean},
+                "code": min(codes) if len({c.partition("-")[0] for c in codes}) == 1 else " and ".join(sorted(codes)),
+            }
+        )
+    return pooled
 
 
 def _by_seed(rows: Sequence[Mapping[str, Any]], arm: str, scenario: str) -> dict[int, Mapping[str, Any]]:

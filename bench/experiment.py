@@ -86,6 +86,10 @@ class Claim:
         The arm it is compared to; ``None`` for the statistic ``"mean"``.
     scenarios : tuple of str
         All of them must hold; the worst is shown.
+    also : tuple of (arm, against) pairs
+        Further pairs of arms for which the same must hold, such as the steps of a sweep; the worst is shown.
+    pooled : bool
+        Whether the metric is first averaged over the scenarios, seed by seed, and the claim judged on that average.
     statistic : {"ratio_of_means", "difference_of_means", "mean"}
     relation : {"<=", ">="}
     target : float or None
@@ -107,6 +111,14 @@ class Claim:
     target: float | None = None
     paper: str | None = None
     note: str = ""
+    also: tuple[tuple[str, str], ...] = ()
+    pooled: bool = False
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Every arm whose rows the claim needs."""
+        named = [self.arm, self.against, *(arm for pair in self.also for arm in pair)]
+        return tuple(dict.fromkeys(arm for arm in named if arm is not None))
 
 
 @dataclass(frozen=True)
@@ -157,12 +169,25 @@ class Experiment:
             if unknown := (set(tier.arms) | set(tier.limits)) - arms:
                 raise InvalidInput(f"{self.slug}: tier {name} names unknown arms {sorted(unknown)}")
         for claim in self.claims:
-            if unknown := {claim.arm, claim.against} - arms - {None}:
-                raise InvalidInput(f"{claim.id} names unknown arms {sorted(map(str, unknown))}")
+            if unknown := set(claim.arms) - arms:
+                raise InvalidInput(f"{claim.id} names unknown arms {sorted(unknown)}")
+            if claim.also and claim.against is None:
+                raise InvalidInput(f"{claim.id}: further pairs of arms go with a comparison, not with a mean")
             if not claim.id.startswith(self.slug + "."):
                 raise InvalidInput(f"claim id {claim.id} must start with {self.slug}.")
             if (claim.statistic == "mean") != (claim.against is None):
                 raise InvalidInput(f"{claim.id}: a mean has nothing to be against, the other statistics need an arm")
+
+    def claims_in(self, tier: str) -> tuple[Claim, ...]:
+        """The claims all of whose arms and scenarios are in ``tier``: those that its rows can decide."""
+        asked = self.tiers.get(tier)
+        if asked is None:
+            return self.claims
+        return tuple(
+            claim
+            for claim in self.claims
+            if set(claim.arms) <= set(asked.arms) and set(claim.scenarios) <= set(asked.scenarios)
+        )
 
     def arm(self, id: str) -> Arm:
         """The arm of that id."""

@@ -250,8 +250,7 @@ def _needs(claims: Iterable[Claim]) -> set[tuple[str, str]]:
     return {
         (arm, scenario)
         for claim in claims
-        for arm in (claim.arm, claim.against)
-        if arm is not None
+        for arm in claim.arms
         for scenario in claim.scenarios
     }
 

@@ -86,7 +86,10 @@ def bench_command(
                     backend=backend,
                     out=out,
                 )
-                result = Result.of(selection.experiment, tier, seeds, rows, selection.claims)
+                claims = selection.claims
+                if selection.claim_ids is None:
+                    claims = tuple(c for c in claims if c in selection.experiment.claims_in(tier))
+                result = Result.of(selection.experiment, tier, seeds, rows, claims)
                 page = out / slug / tier / "report.html"
                 write_html(rows, page, command)
         except KeyboardInterrupt:
@@ -198,7 +201,7 @@ def select(slugs: Sequence[str], arms: Sequence[str], claims: Sequence[str]) -> 
         own_arms = tuple(a.id for a in experiment.arms if a.id in arms) if arms else None
         own_claims = tuple(c for c in experiment.claims if not claims or any(_is_called(n, c.id) for n in claims))
         if own_arms is not None and not claims:
-            own_claims = tuple(c for c in own_claims if {c.arm, c.against} - {None} <= set(own_arms))
+            own_claims = tuple(c for c in own_claims if set(c.arms) <= set(own_arms))
         if own_arms == () or (claims and not own_claims):
             continue
         ids = tuple(c.id for c in own_claims) if claims else None

@@ -86,7 +86,7 @@ def results_of(rows: Sequence[dict[str, Any]]) -> tuple[list[Result], list[str]]
             unknown.append(slug)
             continue
         seeds = len({row["seed"] for row in members})
-        results.append(Result.of(experiment, tier, seeds, members, experiment.claims))
+        results.append(Result.of(experiment, tier, seeds, members, experiment.claims_in(tier)))
     return results, list(dict.fromkeys(unknown))
 
 

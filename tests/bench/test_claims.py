@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -249,3 +250,47 @@ def test_the_same_rows_give_the_same_interval_and_other_claims_other_draws() -> 
     first = interval(claim(**MEAN), "toy/line", values, None, paired=True)
     assert first == interval(claim(**MEAN), "toy/line", values, None, paired=True)
     assert first != interval(claim(id="toy.other", **MEAN), "toy/line", values, None, paired=True)
+
+
+def _rows_of(arm, scenario, values):
+    return [
+        {
+            "experiment": "toy",
+            "tier": "quick",
+            "arm": arm,
+            "scenario": scenario,
+            "seed": seed,
+            "status": "ok",
+            "metrics": {"loss": value},
+            "cost": {"cpu_seconds": 2 * value},
+            "code": "a-b",
+        }
+        for seed, value in enumerate(values)
+    ]
+
+
+def test_a_sweep_holds_only_if_every_step_of_it_does():
+    rows = [*_rows_of("a", "s", [1.0] * 8), *_rows_of("b", "s", [2.0] * 8), *_rows_of("c", "s", [1.5] * 8)]
+    rising = Claim("toy.rising", "", "loss", "b", "a", ("s",), "difference_of_means", ">=", 0.0, also=(("c", "b"),))
+    verdict = judge(rising, rows)
+    assert verdict.verdict == "fails"
+    assert verdict.value == -0.5
+    assert verdict.scenario == "s, c against b"
+    assert judge(replace(rising, also=(("c", "a"),)), rows).verdict == "holds"
+
+
+def test_a_pooled_claim_is_judged_on_the_mean_over_scenarios_seed_by_seed():
+    rows = [*_rows_of("a", "s", [1.0] * 8), *_rows_of("a", "t", [3.0] * 8)]
+    rows += [*_rows_of("b", "s", [4.0] * 8), *_rows_of("b", "t", [4.0] * 8)]
+    claim = Claim("toy.pooled", "", "loss", "a", "b", ("s", "t"), target=0.5, pooled=True)
+    verdict = judge(claim, rows)
+    assert (verdict.verdict, verdict.value, verdict.scenario) == ("holds", 0.5, "mean of 2 scenarios")
+    rows[9]["status"], rows[9]["error"] = "error", "ValueError: no"
+    assert judge(claim, rows).verdict == "undecided"
+    assert "ValueError: no" in judge(claim, rows).reason
+
+
+def test_a_claim_may_be_about_what_a_cell_cost():
+    rows = [*_rows_of("a", "s", [1.0] * 8), *_rows_of("b", "s", [4.0] * 8)]
+    claim = Claim("toy.cost", "", "cost.cpu_seconds", "a", "b", ("s",), target=0.3)
+    assert judge(claim, rows).value == 0.25
