@@ -19,7 +19,7 @@ from scisuite.core.files import write_atomic
 LONGEST_SLUG = 20
 RESERVED = ("training", "peers")
 """Folders that papers share, whether or not they are there yet."""
-FOLDERS = ("core", "scenarios", "solvers", "envs", "agents", "bench/experiments", "tests", "docs/papers")
+FOLDERS = ("core", "scenarios", "solvers", "envs", "agents", "bench/experiments", "tests", "docs")
 
 FILES: Mapping[str, str] = {
     "solvers/{slug}/__init__.py": "solver_init.py.txt",
@@ -34,6 +34,9 @@ FILES: Mapping[str, str] = {
     "bench/experiments/{slug}.py": "experiment.py.txt",
     "bench/experiments/{slug}.toml": "experiment_toml.txt",
     "docs/papers/{slug}.md": "page.md.txt",
+    "docs/environments/{slug}.md": "env_page.md.txt",
+    "docs/environments/{slug}_png.py": "env_png.py.txt",
+    "docs/environments/{slug}.png": "env.png",
     "tests/solvers/{slug}/test_{slug}_method.py": "test_method.py.txt",
     "tests/envs/{slug}/test_{slug}_env.py": "test_env.py.txt",
     "tests/agents/test_{slug}_agent.py": "test_agent.py.txt",
@@ -75,10 +78,10 @@ def lay_paper(slug: str, *, title: str | None = None, checkout: str | Path = "."
     written: list[Path] = []
     made: list[Path] = []
     try:
-        for name, text in contents.items():
+        for name, content in contents.items():
             path = root / name
             made += [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
-            write_atomic(path, text)
+            write_atomic(path, content)
             written.append(path)
     except BaseException:
         for path in written:
@@ -90,8 +93,8 @@ def lay_paper(slug: str, *, title: str | None = None, checkout: str | Path = "."
     return written
 
 
-def planned_files(slug: str, title: str | None = None) -> dict[str, str]:
-    """The files of a new paper, by their place in the checkout, with their text.
+def planned_files(slug: str, title: str | None = None) -> dict[str, str | bytes]:
+    """The files of a new paper, by their place in the checkout, with their text (the picture: bytes).
 
     Raises
     ------
@@ -113,12 +116,13 @@ def planned_files(slug: str, title: str | None = None) -> dict[str, str]:
     # One pass, so that a title that looks like a placeholder stays what it is.
     pattern = re.compile("|".join(sorted(values, key=len, reverse=True)))
     templates = resources.files("scisuite.bench.scaffold") / "data"
-    return {
-        place.format(slug=slug): pattern.sub(
-            lambda found: values[found.group()], (templates / template).read_text(encoding="utf-8")
-        )
-        for place, template in FILES.items()
-    }
+    files: dict[str, str | bytes] = {}
+    for place, template in FILES.items():
+        content = (templates / template).read_bytes()
+        is_text = template.endswith(".txt")
+        filled = pattern.sub(lambda found: values[found.group()], content.decode("utf-8")) if is_text else content
+        files[place.format(slug=slug)] = filled
+    return files
 
 
 def class_name(slug: str) -> str:

@@ -11,9 +11,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 from typer.testing import CliRunner
 
 from scisuite.bench import scaffold
@@ -50,7 +52,7 @@ def checkout(tmp_path_factory):
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(root / name)
     (root / "tests").mkdir()
-    (root / "docs/papers").mkdir(parents=True)
+    (root / "docs").mkdir()
     shutil.copy(ROOT / "pyproject.toml", root)
     result = invoke(app, ["new", "heat_flow", "--title", LONG, "--path", str(root)])
     assert result.exit_code == 0, result.stderr
@@ -123,8 +125,21 @@ def test_any_title_survives(title):
     assert [ast.literal_eval(value) for value in titles] == [title.strip()]
 
 
+def test_its_picture_is_what_its_script_draws(checkout, tmp_path):
+    root, environment = checkout
+    script = root / "docs/environments/heat_flow_png.py"
+    shutil.copy(script, tmp_path)
+    subprocess.run([sys.executable, tmp_path / script.name], env=environment, check=True, capture_output=True)
+    drawn, shipped = tmp_path / "heat_flow.png", script.with_name("heat_flow.png")
+    with Image.open(drawn) as one, Image.open(shipped) as other:
+        # A last bit of the average may differ between builds of NumPy.
+        assert np.abs(np.asarray(one, int) - np.asarray(other, int)).max() <= 1
+
+
 def test_no_placeholder_is_left():
-    for place, text in scaffold.planned_files("paper_x", "A title").items():
+    files = scaffold.planned_files("paper_x", "A title")
+    assert isinstance(files.pop("docs/environments/paper_x.png"), bytes)
+    for place, text in files.items():
         assert "__SLUG__" not in text + place
         assert not set(text.split()) & {"__CLASS__", "__TITLE__", "__YEAR__"}
         assert "TODO" not in text
