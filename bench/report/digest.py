@@ -96,9 +96,15 @@ class Study:
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
-        """Every claim of the experiment with its verdict."""
+        """Every claim that the tier can decide, with its verdict."""
         claims = self.experiment.claims_in(self.tier) if self.experiment else ()
         return tuple(Judged(claim, judge(claim, list(self.rows)), self.tier) for claim in claims)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Ids of the experiment's claims that the tier cannot decide."""
+        judged = {item.claim.id for item in self.judged}
+        return tuple(c.id for c in self.experiment.claims if c.id not in judged) if self.experiment else ()
 
     def arm(self, id: str) -> Arm | None:
         """What the experiment declares of an arm, or ``None``."""

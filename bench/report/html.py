@@ -164,7 +164,7 @@ def _claims(summary: Digest) -> Element | None:
         "p",
         "A claim holds when the whole interval lies on the good side of its target, fails when it lies on the other, "
         "and is undecided otherwise. Intervals are 95 % bootstrap intervals over seeds; below six seeds, the "
-        "least and the greatest seed. Over several scenarios the worst is shown.",
+        "least and the greatest seed. Over several scenarios or pairs of arms the worst is shown.",
         class_="note",
     )
     return _section("claims", "Claims", explanation, filters, tables.claims_table(judged))
@@ -175,6 +175,9 @@ def _study(study: Study, index: int) -> Element:
     parts: list[Element | None] = [_citation(study)]
     if study.experiment is None:
         parts.append(element("p", f"Not registered here: {study.problem}.", class_="warning"))
+    if study.left_out:
+        text = f"Claims that this tier does not judge: {', '.join(study.left_out)}."
+        parts.append(element("p", text, class_="note"))
     parts.append(_figure(forest_plot(study.judged, f"{anchor}-forest-")))
     for number_, scenario in enumerate(study.scenarios):
         place = f"{anchor}-{number_}"

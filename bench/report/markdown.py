@@ -116,6 +116,8 @@ def _study(study: Study) -> Iterable[str]:
         yield f"This experiment could not be loaded when the tables were made ({problem}): rows only, no claims."
     if study.judged:
         yield _claims(study)
+    if study.left_out:
+        yield f"Not judged in this tier: {_text(', '.join(study.left_out))}."
     for scenario in study.scenarios:
         yield f"#### {_text(scenario)}"
         yield _results(study, scenario)
@@ -134,7 +136,7 @@ def _claims(study: Study) -> str:
         ours = f"{number(verdict.value)} {interval(verdict.low, verdict.high)}".strip()
         cells = (claim.id, claim.statement, ours, target, claim.paper or MISSING, f"{SYMBOLS.get(name, '•')} {name}")
         lines.append((*cells, str(verdict.seeds), verdict.scenario or MISSING, notes))
-    heads = ("claim", "statement", "ours [95 %]", "target", "paper", "verdict", "seeds", "worst scenario", "note")
+    heads = ("claim", "statement", "ours [95 %]", "target", "paper", "verdict", "seeds", "worst case", "note")
     return _table(heads, lines)
 
 

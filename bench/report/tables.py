@@ -104,7 +104,7 @@ def claims_table(judged: Sequence[Judged]) -> Element:
             _cell(breakable(verdict.scenario or MISSING)),
         ]
         body.append(element("tr", cells, data_verdict=name))
-    heads = ("verdict", "claim", "statement", "ours [95 %]", "target", "paper", "seeds", "worst scenario")
+    heads = ("verdict", "claim", "statement", "ours [95 %]", "target", "paper", "seeds", "worst case")
     return _table(heads, body, "Claims", id="claims-table", class_="claims")
 
 
@@ -251,7 +251,7 @@ def _by_scenario(parts: Sequence[ScenarioVerdict]) -> Element:
     ]
     return element(
         "details",
-        element("summary", f"all {len(parts)} scenarios"),
+        element("summary", f"all {len(parts)} cases"),
         element("ul", lines, class_="plain"),
         class_="note",
     )

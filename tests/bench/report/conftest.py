@@ -74,7 +74,10 @@ def _experiment(arms: Sequence[str] = tuple(ARMS)[:6], seeds: int = 8) -> Experi
         title="LABO: broad exploration and selective experimentation",
         arms=tuple(Arm(arm, "m:f", ARMS[arm][0], summary=f"what {arm} does") for arm in arms),
         claims=tuple(claim for claim in claims if {claim.arm, claim.against} <= {*arms, None}),
-        tiers={"quick": Tier(tuple(arms), SCENARIOS, seeds, "30 evaluations")},
+        tiers={
+            "smoke": Tier(tuple(arms), SCENARIOS[:1], 2, "8 evaluations"),
+            "quick": Tier(tuple(arms), (*SCENARIOS, "materials/p3ht"), seeds, "30 evaluations"),
+        },
         metrics={
             "auc_regret": "mean normalised simple regret over real evaluations; lower is better",
             "evals_to_95": "real evaluations until 95 % of the optimum; lower is better",

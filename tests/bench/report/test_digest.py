@@ -32,6 +32,13 @@ def test_tiers_and_experiments_are_told_apart(make_rows, make_experiment):
     assert "UnknownName: unknown experiment 'other'" in studies[2].problem
 
 
+def test_a_tier_judges_what_it_can_decide_and_names_the_rest(make_rows, make_experiment):
+    rows = make_rows(scenarios=["functions/hartmann6"], seeds=2, tier="smoke")
+    study = digest(rows, {"demo": make_experiment()}).studies[0]
+    assert [item.claim.id for item in study.judged] == ["demo.regret", "demo.difference", "demo.published"]
+    assert study.left_out == ("demo.gate", "demo.tiny", "demo.ratio", "demo.absent")
+
+
 def test_of_two_rows_of_one_cell_the_later_counts(make_rows):
     rows = make_rows(["labo"], seeds=1)
     rows.append({**rows[0], "metrics": {"auc_regret": 99.0}})
