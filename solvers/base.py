@@ -128,7 +128,9 @@ class Solver(ABC):
 
     def _require_fitted(self) -> None:
         if self.fit_report is None:
-            raise NotFitted(f"{self.id} has not been fitted; call fit(scenario, seed=…, budget=…) or solvers.load first")
+            raise NotFitted(
+                f"{self.id} has not been fitted; call fit(scenario, seed=…, budget=…) or solvers.load first"
+            )
 
 
 def read_saved(folder: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, Any], dict[str, np.ndarray]]:

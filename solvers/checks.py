@@ -141,7 +141,9 @@ def _check_bad_inputs(fitted: Solver, inputs: np.ndarray, prediction: list[np.nd
     assert _same(prediction, _arrays(fitted.predict(inputs))), "a refused predict changed the solver"
 
 
-def _check_saving(fitted: Solver, build: Callable[[], Solver], inputs: np.ndarray, prediction: list[np.ndarray]) -> None:
+def _check_saving(
+    fitted: Solver, build: Callable[[], Solver], inputs: np.ndarray, prediction: list[np.ndarray]
+) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "saved"
         fitted.save(folder)

@@ -150,7 +150,9 @@ class Campaign(ABC):
         if q < 1:
             raise InvalidInput(f"q must be at least 1, not {q}")
         if n_start < 1 or n_latin < 0 or max_llm < 0:
-            raise InvalidInput(f"n_start >= 1, n_latin >= 0 and max_llm >= 0 are needed, not {n_start}, {n_latin}, {max_llm}")
+            raise InvalidInput(
+                f"n_start >= 1, n_latin >= 0 and max_llm >= 0 are needed, not {n_start}, {n_latin}, {max_llm}"
+            )
         if budget < n_start:
             raise InvalidInput(f"the budget of {budget} real runs is less than the {n_start} starting points")
         if self.uses_llm and max_llm < n_start + n_latin:
@@ -175,7 +177,13 @@ class Campaign(ABC):
             if len(self.starts) != n_start:
                 raise InvalidInput(f"starts has {len(self.starts)} points but n_start is {n_start}")
         self.problem = Problem(
-            space=space, maximise=self.maximise, task=task, value_name=value_name, unit=unit, value_range=value_range, pool=self.pool
+            space=space,
+            maximise=self.maximise,
+            task=task,
+            value_name=value_name,
+            unit=unit,
+            value_range=value_range,
+            pool=self.pool,
         )
         if oracle is not None and getattr(oracle, "problem", None) is None:
             oracle.bind(self.problem)
@@ -215,17 +223,21 @@ class Campaign(ABC):
         """
         if q is not None and (isinstance(q, bool) or not isinstance(q, int | np.integer) or q < 1):
             raise InvalidInput(f"q must be an integer of at least 1, not {q!r}")
-        changed = False
-        while not self.done:
-            if not self._pending:
-                self._advance(self.q if q is None else int(q))
-                changed = True
-            if self.oracle is not None and any(p.source == "llm" for p in self._pending):
-                self._answer_inside()
-                changed = True
-            if self._pending:
-                break
-        if changed:
+        before = (self._next_id, len(self._pending))
+        while not self.done and not self._decide(self.q if q is None else int(q)):
+            continue
+        if (self._next_id, len(self._pending)) != before:
+            self._save_state()
+        return list(self._pending)
+
+    def decide(self) -> list[Query]:
+        """Take one decision if none is pending, let the oracle answer its part, and return what is left to tell.
+
+        :meth:`ask` decides until a real run is due, which may take many decisions that only ask the language model;
+        this takes one, for those who time or watch them.
+        """
+        if not self.done:
+            self._decide(self.q)
             self._save_state()
         return list(self._pending)
 
@@ -358,6 +370,14 @@ class Campaign(ABC):
         return generator(self.seed, "labo", purpose, self._next_id)
 
     # The machinery ----------------------------------------------------------------------------------------------
+
+    def _decide(self, q: int) -> bool:
+        """One decision, answered as far as the oracle can; whether something is left to be told."""
+        if not self._pending:
+            self._advance(q)
+        if self.oracle is not None and any(p.source == "llm" for p in self._pending):
+            self._answer_inside()
+        return bool(self._pending)
 
     def _advance(self, q: int) -> None:
         if self._stage == 0:
@@ -522,7 +542,9 @@ class Campaign(ABC):
         if not isinstance(state, Mapping) or state.get("format") != STATE_FORMAT:
             raise DamagedFile(f"{self._state_path} is not the state of a campaign")
         if state.get("version") != STATE_VERSION:
-            raise InvalidInput(f"{self._state_path} has version {state.get('version')}; this scisuite reads {STATE_VERSION}")
+            raise InvalidInput(
+                f"{self._state_path} has version {state.get('version')}; this scisuite reads {STATE_VERSION}"
+            )
         mine, theirs = self._settings(), state.get("settings", {})
         if differing := [name for name in mine if theirs.get(name) != mine[name]]:
             raise InvalidInput(f"{self._state_path} belongs to a campaign with another {', '.join(differing)}")
@@ -556,4 +578,6 @@ class Campaign(ABC):
 
 
 def _query_from_json(entry: Mapping[str, Any]) -> Query:
-    return Query(int(entry["id"]), dict(entry["x"]), entry["source"], tuple(map(float, entry["encoded"])), entry["index"])
+    return Query(
+        int(entry["id"]), dict(entry["x"]), entry["source"], tuple(map(float, entry["encoded"])), entry["index"]
+    )

@@ -149,7 +149,9 @@ def average_duplicates(x: Array, y: Array) -> tuple[Array, Array]:
 def grid(d: int) -> list[Hyperparameters]:
     """The 21 candidates in ``d`` encoded dimensions."""
     return [
-        Hyperparameters(relative * math.sqrt(d / 3), noise) for relative in RELATIVE_LENGTH_SCALES for noise in NOISE_VARIANCES
+        Hyperparameters(relative * math.sqrt(d / 3), noise)
+        for relative in RELATIVE_LENGTH_SCALES
+        for noise in NOISE_VARIANCES
     ]
 
 

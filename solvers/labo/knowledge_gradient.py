@@ -35,7 +35,7 @@ class MultiFidelityKG(Campaign):
 
     The last column of the inputs is the fidelity, 0 for the language model and 1 for the real thing. Each step fits
     the model by gradient, maximises the cost-aware knowledge gradient over both fidelities (16 fantasies, 2 restarts,
-    32 raw samples) and asks the source it chose, one point at a time. In a pool the continuous optimum is moved to the
+    32 raw samples, 50 iterations) and asks the source it chose, one point at a time. In a pool the continuous optimum is moved to the
     nearest free row. A source-1 run is forced once the language model's queries are spent, since the knowledge gradient
     is known to stay at the cheap fidelity.
 
@@ -43,8 +43,8 @@ class MultiFidelityKG(Campaign):
     ----------
     cost_real, cost_llm : float
         What the acquisition function divides its gain by.
-    n_fantasies, n_restarts, n_raw : int
-        Effort of the optimiser.
+    n_fantasies, n_restarts, n_raw, n_iterations : int
+        Effort of the optimiser; botorch's own limit of 200 iterations takes three times as long.
     """
 
     def __init__(
@@ -57,12 +57,13 @@ class MultiFidelityKG(Campaign):
         n_fantasies: int = 16,
         n_restarts: int = 2,
         n_raw: int = 32,
+        n_iterations: int = 50,
         **campaign: Any,
     ) -> None:
         if not 0 < cost_llm <= cost_real:
             raise InvalidInput(f"0 < cost_llm <= cost_real is needed, not {cost_llm} and {cost_real}")
         self.cost_real, self.cost_llm = float(cost_real), float(cost_llm)
-        self.effort = (int(n_fantasies), int(n_restarts), int(n_raw))
+        self.effort = (int(n_fantasies), int(n_restarts), int(n_raw), int(n_iterations))
         super().__init__(space, oracle, **campaign)
 
     def _choose(self, q: int) -> list[Candidate]:
@@ -92,7 +93,7 @@ class MultiFidelityKG(Campaign):
 
     def _maximise_gain(self, model: SingleTaskMultiFidelityGP) -> tuple[Array, float]:
         d = self.space.d
-        fantasies, restarts, raw = self.effort
+        fantasies, restarts, raw, iterations = self.effort
         bounds = torch.tensor([[0.0] * (d + 1), [1.0] * (d + 1)], dtype=torch.float64)
         constraints = None
         if self.space.simplex:
@@ -118,6 +119,7 @@ class MultiFidelityKG(Campaign):
             q=1,
             num_restarts=restarts,
             raw_samples=raw,
+            options={"maxiter": iterations},
             equality_constraints=constraints,
         )
         values = best.detach().numpy()[0]

@@ -92,7 +92,9 @@ class LABOSolver(Solver):
         seed = as_seed(seed)
         allowed = Budget.parse(budget)
         if allowed.unit != "evaluations":
-            raise InvalidInput(f'labo counts real evaluations; give a budget like "60 evaluations", not {str(allowed)!r}')
+            raise InvalidInput(
+                f'labo counts real evaluations; give a budget like "60 evaluations", not {str(allowed)!r}'
+            )
         if not isinstance(scenario, BlackBoxScenario):
             raise InvalidInput(f"labo needs a black-box scenario, not {type(scenario).__name__}")
         clock = CpuClock()
@@ -185,7 +187,9 @@ class LABOSolver(Solver):
             "real_values": campaign.trace.real_values(),
         }
 
-    def _refit(self, rho: float | None, hyperparameters: tuple[Hyperparameters | None, Hyperparameters | None]) -> KOHSurrogate:
+    def _refit(
+        self, rho: float | None, hyperparameters: tuple[Hyperparameters | None, Hyperparameters | None]
+    ) -> KOHSurrogate:
         data = self._data
         surrogate = KOHSurrogate(
             self.config.get("rho_fit", "centred") if rho is None else "fixed",

@@ -94,7 +94,9 @@ class KOHSurrogate:
         """
         x_L, y_L, x_R, y_R, y_L_at_R = (np.asarray(a, dtype=np.float64) for a in (x_L, y_L, x_R, y_R, y_L_at_R))
         if x_R.ndim != 2 or y_R.shape != (len(x_R),) or y_L_at_R.shape != y_R.shape:
-            raise InvalidInput(f"pairs must be x (m, d), y_R (m,), y_L (m,), not {x_R.shape}, {y_R.shape}, {y_L_at_R.shape}")
+            raise InvalidInput(
+                f"pairs must be x (m, d), y_R (m,), y_L (m,), not {x_R.shape}, {y_R.shape}, {y_L_at_R.shape}"
+            )
         if not (np.isfinite(y_R).all() and np.isfinite(y_L_at_R).all()):
             raise InvalidInput("pairs must be finite")
         x_pairs, real = average_duplicates(x_R, y_R)
@@ -109,7 +111,10 @@ class KOHSurrogate:
         residual = (real - self.mean_real) - self.rho * (cheap - self.mean_cheap)
         self.gp_cheap.fit(x_L, y_L)
         spread = float(real.std()) or 1.0
-        scale = max(float(residual.std()) if not origin else float(np.sqrt(np.mean(residual**2))), DISCREPANCY_SCALE_FLOOR * spread)
+        scale = max(
+            float(residual.std()) if not origin else float(np.sqrt(np.mean(residual**2))),
+            DISCREPANCY_SCALE_FLOOR * spread,
+        )
         self.gp_discrepancy.fit(x_pairs, residual, centre=0.0, scale=scale)
         return self
 
