@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from botorch.acquisition.analytic import ExpectedImprovement, LogExpectedImprovement
+from botorch.exceptions.warnings import NumericsWarning
 from numpy.typing import NDArray
 
 from scisuite.core import Space
@@ -35,7 +37,7 @@ class VanillaUCB(LABO):
 
 
 class VanillaEI(VanillaUCB):
-    """Expected improvement on the same GP, by botorch, one point at a time: it sees every result before the next choice.
+    """Expected improvement on the same GP, by botorch, one point at a time, so that it sees every result first.
 
     Parameters
     ----------
@@ -52,7 +54,10 @@ class VanillaEI(VanillaUCB):
         kind = LogExpectedImprovement if self.log else ExpectedImprovement
         x, y = self.real_data()
         best = (y.max() - self.surrogate.mean_real) / gp.scale
-        improvement = kind(gp.to_botorch(), best_f=best)
+        with warnings.catch_warnings():
+            # botorch advises the logarithm; both are arms here.
+            warnings.simplefilter("ignore", NumericsWarning)
+            improvement = kind(gp.to_botorch(), best_f=best)
         if self.pool is None:
             near = x[np.argsort(-y, kind="stable")[:5]]
             row = maximise(

@@ -17,8 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from scisuite.core import DamagedFile, EngineFailure, InvalidInput, Space, as_seed, generator
-from scisuite.core.files import read_json, write_json
+from scisuite.core import DamagedFile, EngineFailure, InvalidInput, NewerFormat, Space, as_seed, generator
+from scisuite.core.files import read_json, sha256, write_json
 from scisuite.solvers.labo.oracles import LLMOracle, Problem
 
 Array = NDArray[np.float64]
@@ -117,8 +117,12 @@ class Campaign(ABC):
     Raises
     ------
     InvalidInput
-        If budget < n_start, q < 1, a count is negative, the pool or the starts are not in the space, or the state file
-        belongs to another campaign.
+        If budget < n_start, q < 1, a count is negative, the pool or the starts are not in the space or repeat a row, a
+        start is not in the pool, the oracle is bound to another space, or the state file belongs to another campaign.
+    PoolExhausted
+        If the pool is empty.
+    DamagedFile, NewerFormat
+        If the state file is not what a campaign writes, or was written by a later version.
     """
 
     uses_llm: bool = True
@@ -168,6 +172,9 @@ class Campaign(ABC):
             raise PoolExhausted("the pool is empty")
         if self.pool is not None and len(self.pool) < n_start:
             raise InvalidInput(f"the pool has {len(self.pool)} rows, fewer than the {n_start} starting points")
+        if self.pool is not None:
+            _require_different(self.pool, "pool")
+        self._row_of = None if self.pool is None else {row.tobytes(): i for i, row in enumerate(self.pool)}
         if isinstance(starts, str):
             if starts not in ("llm", "random"):
                 raise InvalidInput(f'starts must be "llm", "random" or encoded points, not {starts!r}')
@@ -176,6 +183,9 @@ class Campaign(ABC):
             self.starts = space.require(starts)
             if len(self.starts) != n_start:
                 raise InvalidInput(f"starts has {len(self.starts)} points but n_start is {n_start}")
+            _require_different(self.starts, "starts")
+            for row in self.starts:
+                self._index(row)
         self.problem = Problem(
             space=space,
             maximise=self.maximise,
@@ -185,9 +195,12 @@ class Campaign(ABC):
             value_range=value_range,
             pool=self.pool,
         )
-        if oracle is not None and getattr(oracle, "problem", None) is None:
-            oracle.bind(self.problem)
-        self._row_of = None if self.pool is None else {row.tobytes(): i for i, row in enumerate(self.pool)}
+        if oracle is not None:
+            bound: Any = getattr(oracle, "problem", None)
+            if bound is None:
+                oracle.bind(self.problem)
+            elif bound.space.to_json() != space.to_json():
+                raise InvalidInput("the oracle is bound to a problem with another space; give this campaign its own")
         self.rho: float | None = None
         self.trace = Trace()
         self._llm: dict[bytes, float] = {}
@@ -300,13 +313,14 @@ class Campaign(ABC):
     def run(self, problem: Any, budget: int | None = None) -> Trace:
         """Answer every query from ``problem`` (a black-box scenario) until the budget is spent.
 
-        With ``oracle=None`` nothing can answer the language model's queries: :class:`InvalidInput`.
+        With ``oracle=None`` nothing can answer the language model's queries: :class:`InvalidInput`, if there are any.
         """
-        if self.oracle is None and self.uses_llm:
+        starts_by_llm = isinstance(self.starts, str) and self.starts == "llm"
+        if self.oracle is None and (self.uses_llm or starts_by_llm):
             raise InvalidInput("run needs an oracle; without one, use ask and tell")
         limit = self.budget if budget is None else min(int(budget), self.budget)
         while len(self._real) < limit:
-            queries = self.ask()
+            queries = self.ask()[: limit - len(self._real)]
             values = problem.evaluate(np.array([query.encoded for query in queries]))
             for query, value in zip(queries, values, strict=True):
                 self.tell(query, float(value))
@@ -355,7 +369,8 @@ class Campaign(ABC):
 
     def available_rows(self) -> NDArray[np.intp]:
         """Pool rows that have neither been run nor been left without an answer."""
-        assert self.pool is not None and self._row_of is not None
+        assert self.pool is not None
+        assert self._row_of is not None
         free = np.ones(len(self.pool), dtype=bool)
         for key, _ in self._real:
             free[self._row_of[key]] = False
@@ -366,7 +381,7 @@ class Campaign(ABC):
         return np.flatnonzero(free)
 
     def rng(self, purpose: str) -> np.random.Generator:
-        """A generator that depends on the seed, the purpose and how far the campaign is, so that a resumed one agrees."""
+        """A generator for one purpose at this point of the campaign: a resumed campaign draws the same."""
         return generator(self.seed, "labo", purpose, self._next_id)
 
     # The machinery ----------------------------------------------------------------------------------------------
@@ -380,12 +395,13 @@ class Campaign(ABC):
         return bool(self._pending)
 
     def _advance(self, q: int) -> None:
+        # The stage is over only once its queries are there: an oracle that fails to propose is asked again.
         if self._stage == 0:
-            self._stage = 1
             self._begin()
+            self._stage = 1
         elif self._stage == 1:
-            self._stage = 2
             self._first_runs()
+            self._stage = 2
         else:
             candidates = self._choose(min(q, self.budget - self.n_real))
             if not candidates:
@@ -516,7 +532,7 @@ class Campaign(ABC):
             "maximise": self.maximise,
             "seed": self.seed,
             "starts": self.starts if isinstance(self.starts, str) else self.starts.tolist(),
-            "pool_rows": None if self.pool is None else len(self.pool),
+            "pool": None if self.pool is None else sha256(self.pool.tobytes()),
         }
 
     def _save_state(self) -> None:
@@ -541,11 +557,16 @@ class Campaign(ABC):
         state = read_json(self._state_path)
         if not isinstance(state, Mapping) or state.get("format") != STATE_FORMAT:
             raise DamagedFile(f"{self._state_path} is not the state of a campaign")
-        if state.get("version") != STATE_VERSION:
-            raise InvalidInput(
-                f"{self._state_path} has version {state.get('version')}; this scisuite reads {STATE_VERSION}"
+        version = state.get("version")
+        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+            raise DamagedFile(f"{self._state_path}: version {version!r} is not a version")
+        if version > STATE_VERSION:
+            raise NewerFormat(
+                f"{self._state_path} has version {version}; this scisuite reads up to {STATE_VERSION}: upgrade scisuite"
             )
-        mine, theirs = self._settings(), state.get("settings", {})
+        mine, theirs = self._settings(), state.get("settings")
+        if not isinstance(theirs, Mapping):
+            raise DamagedFile(f"{self._state_path} is incomplete: it names no settings")
         if differing := [name for name in mine if theirs.get(name) != mine[name]]:
             raise InvalidInput(f"{self._state_path} belongs to a campaign with another {', '.join(differing)}")
         try:
@@ -575,6 +596,13 @@ class Campaign(ABC):
             self._real.append((row.tobytes(), value))
         best = math.nan if entry["best"] is None else entry["best"]
         self.trace.steps.append(Step(query, value, entry["p_delta"], entry["rho"], best, self.n_real, self.n_llm))
+
+
+def _require_different(rows: Array, name: str) -> None:
+    seen: dict[bytes, int] = {}
+    for i, row in enumerate(rows):
+        if (first := seen.setdefault(row.tobytes(), i)) != i:
+            raise InvalidInput(f"{name}[{i}] repeats {name}[{first}]; give every point once")
 
 
 def _query_from_json(entry: Mapping[str, Any]) -> Query:

@@ -81,7 +81,7 @@ class GridGP:
             raise InvalidInput("a GP cannot be fitted to NaN or infinite numbers")
         x, y = average_duplicates(x, y)
         self.mean = float(y.mean()) if centre is None else float(centre)
-        spread = float(y.std()) if scale is None else float(scale)
+        spread = spread_of(y) if scale is None else float(scale)
         self.scale = spread if spread > 0 else 1.0
         self._x = torch.from_numpy(np.ascontiguousarray(x))
         self._z = torch.from_numpy((y - self.mean) / self.scale)
@@ -144,6 +144,12 @@ def average_duplicates(x: Array, y: Array) -> tuple[Array, Array]:
     means = np.bincount(inverse, weights=y) / np.bincount(inverse)
     order = np.argsort(first)
     return unique[order], means[order]
+
+
+def spread_of(y: Array) -> float:
+    """Standard deviation of ``y`` (n,), exactly 0 where all are equal but for the rounding of their mean."""
+    spread = float(y.std())
+    return spread if spread > 1e-12 * float(np.abs(y).max()) else 0.0
 
 
 def grid(d: int) -> list[Hyperparameters]:

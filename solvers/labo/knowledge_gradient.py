@@ -31,13 +31,13 @@ Array = NDArray[np.float64]
 
 
 class MultiFidelityKG(Campaign):
-    """``SingleTaskMultiFidelityGP`` and ``qMultiFidelityKnowledgeGradient`` from botorch, as its tutorial combines them.
+    """``SingleTaskMultiFidelityGP`` and ``qMultiFidelityKnowledgeGradient`` from botorch, as in its tutorial.
 
     The last column of the inputs is the fidelity, 0 for the language model and 1 for the real thing. Each step fits
     the model by gradient, maximises the cost-aware knowledge gradient over both fidelities (16 fantasies, 2 restarts,
-    32 raw samples, 50 iterations) and asks the source it chose, one point at a time. In a pool the continuous optimum is moved to the
-    nearest free row. A source-1 run is forced once the language model's queries are spent, since the knowledge gradient
-    is known to stay at the cheap fidelity.
+    32 raw samples, 50 iterations) and asks the source it chose, one point at a time. In a pool the continuous optimum
+    is moved to the nearest free row. A real run is forced once the language model's queries are spent, since the
+    knowledge gradient is known to stay at the cheap fidelity.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from scisuite.core import InvalidInput, Space
 from scisuite.solvers.labo.acquisition import greedy_ucb_batch, maximise_ucb
 from scisuite.solvers.labo.campaign import Campaign, Candidate
 from scisuite.solvers.labo.oracles import LLMOracle
-from scisuite.solvers.labo.surrogate import KOHSurrogate, Posterior, RhoFit, discrepancy_share
+from scisuite.solvers.labo.surrogate import KOHSurrogate, Posterior, RhoFit
 
 Array = NDArray[np.float64]
 Gate = Literal["p_delta", "always", "variance", "random"]
@@ -58,7 +58,7 @@ class LABO(Campaign):
     Raises
     ------
     InvalidInput
-        If τ is not in [0, 1], β is negative, or an option is unknown.
+        If τ is not in [0, 1], β is negative, there are fewer than two starts, or an option is unknown.
 
     Notes
     -----
@@ -107,6 +107,8 @@ class LABO(Campaign):
         self.variance_threshold = float(variance_threshold)
         self._koh_options = (rho_fit, rho, sigma_l_includes_noise)
         self.surrogate = self._new_surrogate()
+        if campaign.get("n_start") == 1:
+            raise InvalidInput("n_start must be at least 2: a model needs two real runs")
         super().__init__(space, oracle, **campaign)
 
     def predict(self, x: Any) -> tuple[Array, Array]:
@@ -203,5 +205,15 @@ class LABO(Campaign):
         return np.asarray((p_delta > self.tau) | (self.tau == 0))
 
     def _settings(self) -> dict[str, Any]:
-        own = {"tau": self.tau, "beta": self.beta, "gate": self.gate, "acquisition": self.acquisition}
-        return {**super()._settings(), **own, "rho_fit": self._koh_options[0]}
+        rho_fit, rho, noisy = self._koh_options
+        own = {
+            "tau": self.tau,
+            "beta": self.beta,
+            "gate": self.gate,
+            "acquisition": self.acquisition,
+            "variance_threshold": self.variance_threshold,
+            "rho_fit": rho_fit,
+            "rho": float(rho),
+            "sigma_l_includes_noise": bool(noisy),
+        }
+        return {**super()._settings(), **own}

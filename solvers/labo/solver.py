@@ -133,7 +133,7 @@ class LABOSolver(Solver):
         return self._sign * posterior.mu, np.sqrt(posterior.var)
 
     def evaluate(self, scenario: Any, split: str = "test") -> dict[str, float]:
-        """Figures of the campaign (see :func:`~scisuite.solvers.labo.figures.figures_of_merit`); there are no splits."""
+        """Figures of the campaign, by :func:`~scisuite.solvers.labo.figures.figures_of_merit`; there are no splits."""
         if self._surrogate is None:
             raise NotFitted("labo has not been fitted; call fit(scenario, seed=…, budget=…) or solvers.load first")
         if not isinstance(scenario, BlackBoxScenario) or scenario.space.to_json() != self._space.to_json():
@@ -150,7 +150,7 @@ class LABOSolver(Solver):
         )
 
     def as_tool(self) -> Tool:
-        """Predictions for points in the user's units: ``{"points": [{name: value, …}]}`` → means and standard deviations."""
+        """Predictions in the user's units: ``{"points": [{name: value, …}]}`` → ``{"mean": […], "std": […]}``."""
         point = {"type": "object", "description": "name of each variable to its value, in its own unit"}
         schema = {"type": "object", "properties": {"points": {"type": "array", "items": point}}, "required": ["points"]}
 

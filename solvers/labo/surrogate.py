@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from scisuite.core import InvalidInput
-from scisuite.solvers.labo.gp import GridGP, Hyperparameters, average_duplicates
+from scisuite.solvers.labo.gp import GridGP, Hyperparameters, average_duplicates, spread_of
 
 Array = NDArray[np.float64]
 RhoFit = Literal["centred", "origin", "fixed", "shrunk"]
@@ -110,7 +110,7 @@ class KOHSurrogate:
             self.rho = self._slope(cheap - self.mean_cheap, real - self.mean_real)
         residual = (real - self.mean_real) - self.rho * (cheap - self.mean_cheap)
         self.gp_cheap.fit(x_L, y_L)
-        spread = float(real.std()) or 1.0
+        spread = spread_of(real) or 1.0
         scale = max(
             float(residual.std()) if not origin else float(np.sqrt(np.mean(residual**2))),
             DISCREPANCY_SCALE_FLOOR * spread,
@@ -165,9 +165,9 @@ def shrinkage(cheap: Array, real: Array) -> float:
 
     .. math:: \max\Bigl(0,\; 1 - \frac{1 - R^2}{(m - 2)\,R^2}\Bigr),
 
-    the positive-part James–Stein factor of a regression with one predictor: near one where the pairs leave no doubt, zero
-    where a slope of that size is what chance alone would give. With two pairs the line is always perfect and says
-    nothing: zero. (Reconstruction.)
+    the positive-part James–Stein factor of a regression with one predictor: near one where the pairs leave no doubt,
+    zero where a slope of that size is what chance alone would give. With two pairs the line is always perfect and
+    says nothing: zero. (Reconstruction.)
     """
     m = len(real)
     power = float(cheap @ cheap) * float(real @ real)
