@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from scisuite.scenarios import Scenario
 
 FORMAT = "scisuite-solver"
 FORMAT_VERSION = 1
+
+T = TypeVar("T", str, dict[str, Any])
 
 
 @dataclass
@@ -95,33 +97,49 @@ class Solver(ABC):
         NotFitted
             Before ``fit``.
         InvalidInput
-            If the folder cannot be written.
+            If the folder cannot be written, or the configuration or state has no such form. Nothing is written then.
+        EngineFailure
+            If the disk is full or fails; an earlier save is left as it was.
         """
         self._require_fitted()
+        from safetensors import SafetensorError
         from safetensors.numpy import save as to_safetensors
 
         folder = Path(folder)
         state, tensors = self._state()
-        content = to_safetensors({name: np.ascontiguousarray(value) for name, value in tensors.items()})
+        # Not ascontiguousarray: it gives a 0-d array a dimension.
+        arrays = {name: np.asarray(value, order="C") for name, value in tensors.items()}
+        try:
+            content = to_safetensors(arrays)
+        except (SafetensorError, TypeError) as error:
+            raise InvalidInput(f"the arrays of {self.id} cannot be saved: {error}") from error
         digest = sha256(content)
         file = f"tensors-{digest[:8]}.safetensors"
         report = asdict(self.fit_report) if self.fit_report is not None else None
+        header = jsonable(
+            {
+                "format": FORMAT,
+                "version": FORMAT_VERSION,
+                "solver": self.id,
+                "package": __version__,
+                "config": self.config,
+                "state": {"solver": state, "fit_report": report},
+                "tensors": {"file": file, "sha256": digest},
+            }
+        )
         previous = folder / "solver.json"
         old = None
         if previous.is_file():
             with contextlib.suppress(InvalidInput, KeyError, TypeError):
                 old = str(read_json(previous)["tensors"]["file"])
         write_atomic(folder / file, content)
-        header = {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "solver": self.id,
-            "package": __version__,
-            "config": self.config,
-            "state": {"solver": state, "fit_report": report},
-            "tensors": {"file": file, "sha256": digest},
-        }
-        write_json(previous, header)
+        try:
+            write_json(previous, header)
+        except BaseException:
+            if file != old:
+                with contextlib.suppress(OSError):
+                    (folder / file).unlink()
+            raise
         if old is not None and old != file and Path(old).name == old and old.startswith("tensors-"):
             with contextlib.suppress(OSError):
                 (folder / old).unlink()
@@ -157,17 +175,16 @@ def read_saved(folder: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dic
             f"{folder} was saved in format {version} by scisuite {header.get('package')}; this one reads up to "
             f"{FORMAT_VERSION}: upgrade scisuite"
         )
-    try:
-        solver, config, state = header["solver"], dict(header["config"]), dict(header["state"])
-        file, digest = str(header["tensors"]["file"]), header["tensors"]["sha256"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedFile(f"{folder / 'solver.json'} lacks {error}") from error
+    solver, config = _field(folder, header, "solver", str), _field(folder, header, "config", dict)
+    state = _field(folder, header, "state", dict)
+    named = _field(folder, header, "tensors", dict)
+    file, digest = _field(folder, named, "file", str), _field(folder, named, "sha256", str)
     if Path(file).name != file:
         raise DamagedFile(f"{folder / 'solver.json'} names a tensor file outside its folder: {file!r}")
     try:
         content = (folder / file).read_bytes()
-    except OSError as error:
-        raise DamagedFile(f"{folder / file}: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        raise DamagedFile(f"{folder / 'solver.json'}: cannot read the tensor file {file!r}: {error}") from error
     if sha256(content) != digest:
         raise DamagedFile(f"{folder / file} does not match its checksum")
     from safetensors import SafetensorError
@@ -177,14 +194,33 @@ def read_saved(folder: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dic
         tensors = from_safetensors(content)
     except SafetensorError as error:
         raise DamagedFile(f"{folder / file}: {error}") from error
-    return str(solver), config, state, tensors
+    return solver, config, state, tensors
 
 
 def restore(solver: Solver, state: Mapping[str, Any], tensors: dict[str, np.ndarray]) -> Solver:
-    """Put saved state into a newly made ``solver``."""
+    """Put saved state into a newly made ``solver``.
+
+    Raises
+    ------
+    DamagedFile
+        If the state is not what the solver's ``save`` wrote.
+    """
     try:
+        report = FitReport(**state["fit_report"])
         solver._restore(dict(state["solver"]), tensors)
-        solver.fit_report = FitReport(**state["fit_report"])
-    except (KeyError, TypeError) as error:
-        raise DamagedFile(f"the saved state of {solver.id} is incomplete: {error}") from error
+    except InvalidInput:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise DamagedFile(f"the saved state of {solver.id} is damaged: {reason}") from error
+    solver.fit_report = report
     return solver
+
+
+def _field(folder: Path, table: Mapping[str, Any], name: str, kind: type[T]) -> T:
+    value = table.get(name)
+    if not isinstance(value, kind):
+        wanted = {str: "text", dict: "an object"}[kind]
+        what = f"lacks {name}" if name not in table else f"{name} is a {type(value).__name__}, not {wanted}"
+        raise DamagedFile(f"{folder / 'solver.json'}: {what}")
+    return value
