@@ -35,8 +35,8 @@ class Viewer:
         self.projection = Projection(task)
         figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI)
         self.canvas = FigureCanvasAgg(figure)
-        self.values_axes = figure.add_axes((0.085, 0.13, 0.36, 0.68))
-        self.points_axes = figure.add_axes((0.575, 0.13, 0.39, 0.68))
+        self.values_axes = figure.add_axes((0.085, 0.13, 0.345, 0.68))
+        self.points_axes = figure.add_axes((0.595, 0.13, 0.385, 0.68))
         name = task.scenario.id.rpartition("/")[2] or "scenario"
         figure.text(0.02, 0.955, name, size=13, weight="bold", va="center")
         self.counters = figure.text(0.98, 0.955, "", size=10.5, va="center", ha="right")
