@@ -31,7 +31,7 @@ install: $(VENV)/.installed ## .venv with every extra, the tools of development 
 
 demo: $(VENV)/.installed-demo ## LABO against its baselines on a real data set: a table, the claims, an HTML report
 	$(BIN)/scisuite bench labo --tier demo --out runs/demo
-	$(BIN)/scisuite report runs/demo -o runs/demo/report.html
+	@$(BIN)/scisuite report runs/demo -o runs/demo/report.html >/dev/null
 	@echo "The report: $(CURDIR)/runs/demo/report.html"
 
 test: $(VENV)/.installed ## the whole test suite
@@ -44,7 +44,8 @@ smoke: $(VENV)/.installed ## every experiment's smallest tier
 bench: $(VENV)/.installed ## every experiment on TIER (quick), rows in runs/TIER and a report beside them
 	$(BIN)/scisuite bench $$($(BIN)/python -c 'from scisuite.bench import experiments; print(*experiments.ids())') \
 		--tier $(TIER) --out runs/$(TIER)
-	$(BIN)/scisuite report runs/$(TIER) -o runs/$(TIER)/report.html
+	@$(BIN)/scisuite report runs/$(TIER) -o runs/$(TIER)/report.html >/dev/null
+	@echo "The report: $(CURDIR)/runs/$(TIER)/report.html"
 
 lint: $(VENV)/.installed ## formatting, lint rules, layers and independence of papers
 	$(BIN)/ruff format --check .
