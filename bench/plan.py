@@ -247,12 +247,7 @@ def _known_arm(experiment: Experiment, id: str) -> str:
 
 
 def _needs(claims: Iterable[Claim]) -> set[tuple[str, str]]:
-    return {
-        (arm, scenario)
-        for claim in claims
-        for arm in claim.arms
-        for scenario in claim.scenarios
-    }
+    return {(arm, scenario) for claim in claims for arm in claim.arms for scenario in claim.scenarios}
 
 
 def _within(limit: Limit | None, scenario: str, seed: int) -> bool:
