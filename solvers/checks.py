@@ -42,16 +42,15 @@ def check_solver(
         Naming the rule that is broken.
     """
     build = _builder(solver, config)
-    probe = build()
-    _check_unfitted(build)
-    example_scenario, example_budget = type(probe).example
-    world = scenario if scenario is not None else example_scenario
-    world = scenarios.make(world, seed=0) if isinstance(world, str) else world
-    allowed = Budget.parse(budget or example_budget)
-
-    _refuses(NotFitted, lambda: probe.evaluate(world), "evaluate before fit")
-    _check_refusals(build, world, allowed)
     with global_random_state_untouched():
+        probe = build()
+        _check_unfitted(build)
+        example_scenario, example_budget = type(probe).example
+        world = scenario if scenario is not None else example_scenario
+        world = scenarios.make(world, seed=0) if isinstance(world, str) else world
+        allowed = Budget.parse(budget or example_budget)
+        _refuses(NotFitted, lambda: probe.evaluate(world), "evaluate before fit")
+        _check_refusals(build, world, allowed)
         fitted = build().fit(world, seed=0, budget=allowed)
     # Entered anew: torch's state is watched only once torch has been imported, which the first fit may do.
     with global_random_state_untouched():
@@ -236,7 +235,10 @@ def _loaded(
 def _check_tool(fitted: Solver) -> None:
     tool = fitted.as_tool()
     assert isinstance(tool, Tool), "as_tool gave no Tool"
-    canonical_json(tool.to_openai())
+    try:
+        canonical_json(tool.to_openai())
+    except InvalidInput as error:
+        raise AssertionError(f"the description of the tool is not JSON: {error}") from error
     _refuses(InvalidInput, lambda: tool.call({"no such argument": 1}), "an unknown argument of the tool")
 
 
