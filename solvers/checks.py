@@ -42,8 +42,9 @@ def check_solver(
         Naming the rule that is broken.
     """
     build = _builder(solver, config)
+    # Built before anything is watched: it may import a package that draws a number when it is imported.
+    probe = build()
     with global_random_state_untouched():
-        probe = build()
         _check_unfitted(build)
         example_scenario, example_budget = type(probe).example
         world = scenario if scenario is not None else example_scenario
