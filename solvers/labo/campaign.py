@@ -571,10 +571,10 @@ class Campaign(ABC):
             raise InvalidInput(f"{self._state_path} belongs to a campaign with another {', '.join(differing)}")
         try:
             for entry in state["steps"]:
-                query = _query_from_json(entry["query"])
+                query = _query_from_json(entry["query"], self.space)
                 self._replay(query, math.nan if entry["value"] is None else float(entry["value"]), entry)
             for entry in state["pending"]:
-                query = _query_from_json(entry)
+                query = _query_from_json(entry, self.space)
                 self._points[np.array(query.encoded).tobytes()] = np.array(query.encoded)
                 self._pending.append(query)
                 self._p_delta[query.id] = entry["p_delta"]
@@ -605,7 +605,7 @@ def _require_different(rows: Array, name: str) -> None:
             raise InvalidInput(f"{name}[{i}] repeats {name}[{first}]; give every point once")
 
 
-def _query_from_json(entry: Mapping[str, Any]) -> Query:
-    return Query(
-        int(entry["id"]), dict(entry["x"]), entry["source"], tuple(map(float, entry["encoded"])), entry["index"]
-    )
+def _query_from_json(entry: Mapping[str, Any], space: Space) -> Query:
+    # The file sorts its keys; a person expects the variables in the space's order.
+    point = {name: entry["x"][name] for name in space.names}
+    return Query(int(entry["id"]), point, entry["source"], tuple(map(float, entry["encoded"])), entry["index"])

@@ -36,8 +36,8 @@ class MultiFidelityKG(Campaign):
     The last column of the inputs is the fidelity, 0 for the language model and 1 for the real thing. Each step fits
     the model by gradient, maximises the cost-aware knowledge gradient over both fidelities (16 fantasies, 2 restarts,
     32 raw samples, 50 iterations) and asks the source it chose, one point at a time. In a pool the continuous optimum
-    is moved to the nearest free row. A real run is forced once the language model's queries are spent, since the
-    knowledge gradient is known to stay at the cheap fidelity.
+    is moved to the nearest free row. A real run is forced once the language model's queries are spent or it has
+    been asked about every row, since the knowledge gradient is known to stay at the cheap fidelity.
 
     Parameters
     ----------
@@ -73,11 +73,14 @@ class MultiFidelityKG(Campaign):
             for kind in (BotorchWarning, NumericalWarning, RuntimeWarning):
                 warnings.simplefilter("ignore", kind)
             point, fidelity = self._maximise_gain(self._fit())
-        chosen = self._nearest_free(point, real=fidelity > 0.5)
+        run = fidelity > 0.5 or self.n_llm >= self.max_llm
+        chosen = self._nearest_free(point, real=run)
+        if chosen is None and not run:
+            run = True
+            chosen = self._nearest_free(point, real=True)
         if chosen is None:
             return []
         row, index = chosen
-        run = fidelity > 0.5 or self.n_llm >= self.max_llm
         return [Candidate(row, index, ask_llm=not run, run_real=run)]
 
     def _fit(self) -> SingleTaskMultiFidelityGP:
@@ -135,3 +138,6 @@ class MultiFidelityKG(Campaign):
             return None
         index = int(available[np.square(self.pool[available] - point).sum(1).argmin()])
         return self.pool[index], index
+
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "costs": [self.cost_real, self.cost_llm], "effort": list(self.effort)}

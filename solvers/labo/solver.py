@@ -75,7 +75,7 @@ class LABOSolver(Solver):
             **options,
         }
         self._new_oracle(0)
-        make_strategy(strategy, space=Space.from_bounds(x=(0, 1)), **options)
+        make_strategy(strategy, space=Space.from_bounds(x=(0, 1)), value_range=(0.0, 1.0), **options)
         self.campaign: Campaign | None = None
         self._surrogate: KOHSurrogate | None = None
 
@@ -114,9 +114,10 @@ class LABOSolver(Solver):
         assert isinstance(campaign, LABO)
         self.campaign = campaign
         self._space, self._sign = scenario.space, campaign.sign
-        self._data = self._training_data(campaign)
+        self._linked = campaign.uses_llm and len(np.unique(campaign.paired_data()[0], axis=0)) >= 2
+        self._data = self._training_data(campaign, self._linked)
         self._figures = (allowed.count, campaign.n_llm, campaign.n_warm_start)
-        self._surrogate = self._refit(None if campaign.uses_llm else 0.0, (None, None))
+        self._surrogate = self._refit((None, None))
         history = [
             {"source": s.query.source, "value": s.value, "best": s.best, "p_delta": s.p_delta, "rho": s.rho}
             for s in campaign.trace.steps
@@ -171,10 +172,10 @@ class LABOSolver(Solver):
         return oracle
 
     @staticmethod
-    def _training_data(campaign: LABO) -> dict[str, Array]:
+    def _training_data(campaign: LABO, linked: bool) -> dict[str, Array]:
         x_llm, y_llm = campaign.llm_data()
         x_pairs, real, cheap = campaign.paired_data()
-        if len(np.unique(x_pairs, axis=0)) < 2 or not campaign.uses_llm:
+        if not linked:
             x_pairs, real = campaign.real_data()
             cheap = np.zeros(len(real))
             x_llm, y_llm = x_pairs, cheap
@@ -187,13 +188,11 @@ class LABOSolver(Solver):
             "real_values": campaign.trace.real_values(),
         }
 
-    def _refit(
-        self, rho: float | None, hyperparameters: tuple[Hyperparameters | None, Hyperparameters | None]
-    ) -> KOHSurrogate:
+    def _refit(self, hyperparameters: tuple[Hyperparameters | None, Hyperparameters | None]) -> KOHSurrogate:
         data = self._data
         surrogate = KOHSurrogate(
-            self.config.get("rho_fit", "centred") if rho is None else "fixed",
-            rho or 0.0,
+            self.config.get("rho_fit", "centred") if self._linked else "fixed",
+            self.config.get("rho", 0.0) if self._linked else 0.0,
             sigma_l_includes_noise=bool(self.config.get("sigma_l_includes_noise", False)),
             hyperparameters=hyperparameters,
         )
@@ -206,7 +205,7 @@ class LABOSolver(Solver):
         state = {
             "space": self._space.to_json(),
             "sign": self._sign,
-            "rho": surrogate.rho,
+            "linked": self._linked,
             "hyperparameters": [[h.length_scale, h.noise] for h in chosen if h is not None],
             "figures": list(self._figures),
         }
@@ -219,8 +218,9 @@ class LABOSolver(Solver):
             raise DamagedFile(f"the saved state of labo lacks {', '.join(sorted(missing))}")
         self._space, self._sign = space, float(state["sign"])
         self._data = tensors
+        self._linked = bool(state["linked"])
         self._figures = tuple(int(n) for n in state["figures"])
-        self._surrogate = self._refit(float(state["rho"]), (cheap, discrepancy))
+        self._surrogate = self._refit((cheap, discrepancy))
 
 
 _OWN_KEYS = ("strategy", "oracle", "oracle_config", "cost_real", "cost_llm")

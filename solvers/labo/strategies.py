@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from scisuite.core import InvalidInput, Space
+from scisuite.core import InvalidInput, Space, UnknownName
 from scisuite.core.registry import did_you_mean
 from scisuite.solvers.labo.baselines import RandomSearch, VanillaEI, VanillaUCB
 from scisuite.solvers.labo.campaign import Campaign
@@ -63,7 +63,7 @@ def make_strategy(
         If there is no such strategy, or it does not take an option.
     """
     if name not in STRATEGIES:
-        raise InvalidInput(f"unknown strategy {name!r}{did_you_mean(str(name), STRATEGIES)}")
+        raise UnknownName(f"unknown strategy {name!r}{did_you_mean(str(name), STRATEGIES)}")
     kind, preset, _ = STRATEGIES[name]
     known = {parameter for base in kind.__mro__ for parameter in inspect.signature(base.__init__).parameters}
     for option in options:
