@@ -39,8 +39,9 @@ class FitReport:
 class Solver(ABC):
     """A paper's method. Build one with ``solvers.make("labo", **config)``.
 
-    A subclass sets ``id``, keeps what was configured in ``config`` (JSON) and what was learnt in attributes that
-    :meth:`_state` returns and :meth:`_restore` takes back: JSON values and NumPy arrays, never pickles.
+    A subclass sets ``id``, keeps the arguments that built it in ``config`` (JSON: ``type(self)(**config)`` is the same
+    solver, unfitted) and what was learnt in attributes that :meth:`_state` returns and :meth:`_restore` takes back:
+    JSON values and NumPy arrays, never pickles. A fitted solver can be deep-copied and pickled, to be sent to a worker.
     """
 
     id: ClassVar[str]

@@ -23,7 +23,7 @@ from scisuite.solvers.base import Solver, read_saved, restore
 def check_solver(
     solver: str | Callable[..., Solver], *, scenario: Any = None, budget: str | None = None, **config: Any
 ) -> None:
-    """Put a solver through the contract: fit, predict, evaluate, save, load, refuse.
+    """Put a solver through the contract: fit, predict, evaluate, copy, pickle, save, load, refuse.
 
     Parameters
     ----------
