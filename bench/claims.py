@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from scisuite.bench.experiment import Claim
+from scisuite.bench.experiment import Claim, Experiment
 from scisuite.core import InvalidInput, generator
 
 RESAMPLES = 10_000
@@ -86,7 +86,7 @@ class Verdict:
         }
 
 
-def judge(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> Verdict:
+def judge(claim: Claim, rows: Sequence[Mapping[str, Any]], experiment: Experiment | None = None) -> Verdict:
     """Judge ``claim`` on the rows of one experiment and tier.
 
     The interval is the percentile interval of 10 000 resamples of the seeds, drawn from a generator that the claim's
@@ -102,6 +102,9 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> Verdict:
     claim : Claim
     rows : sequence of rows
         Rows of other experiments are passed over.
+    experiment : Experiment or None
+        Whose tier says how many seeds each arm was to have: an arm that stops before the others, and not because of
+        its :class:`~scisuite.bench.Limit`, makes the claim undecided. Without it only holes are noticed.
 
     Raises
     ------
@@ -114,11 +117,12 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> Verdict:
         raise InvalidInput(f"{claim.id} cannot be judged on rows of several tiers at once ({', '.join(tiers)})")
     if not claim.scenarios:
         raise InvalidInput(f"{claim.id} names no scenario")
+    planned = _planned_seeds(experiment, own)
     names = claim.scenarios
     if claim.pooled and len(names) > 1:
         own, names = _pool(claim, own), (f"mean of {len(names)} scenarios",)
     parts = tuple(
-        _named(claim, arm, against, _judge_on(replace(claim, arm=arm, against=against), scenario, own))
+        _named(claim, arm, against, _judge_on(replace(claim, arm=arm, against=against), scenario, own, planned))
         for arm, against in ((claim.arm, claim.against), *claim.also)
         for scenario in names
     )
@@ -163,7 +167,19 @@ def interval(claim: Claim, scenario: str, values: Array, against: Array | None, 
     return float(low), float(high)
 
 
-def _judge_on(claim: Claim, scenario: str, rows: Sequence[Mapping[str, Any]]) -> ScenarioVerdict:
+def _planned_seeds(experiment: Experiment | None, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many seeds each limited or unlimited arm should have, judged by the last seed that any arm has."""
+    if experiment is None or not rows or rows[0]["tier"] not in experiment.tiers:
+        return {}
+    tier = experiment.tiers[rows[0]["tier"]]
+    reached = 1 + max(int(row["seed"]) for row in rows)
+    caps = {id: limit.seeds for id, limit in tier.limits.items() if limit.seeds is not None}
+    return {id: min(reached, caps.get(id, reached)) for id in tier.arms}
+
+
+def _judge_on(
+    claim: Claim, scenario: str, rows: Sequence[Mapping[str, Any]], planned: Mapping[str, int]
+) -> ScenarioVerdict:
     arms = (claim.arm,) if claim.against is None else (claim.arm, claim.against)
     by_arm = {arm: _by_seed(rows, arm, scenario) for arm in arms}
     for arm, by_seed in by_arm.items():
@@ -173,7 +189,7 @@ def _judge_on(claim: Claim, scenario: str, rows: Sequence[Mapping[str, Any]]) ->
     used = {arm: shared or sorted(by_seed) for arm, by_seed in by_arm.items()}
     seeds = min(len(s) for s in used.values())
     chosen = [by_arm[arm][seed] for arm in arms for seed in used[arm]]
-    if reason := _defect(claim, chosen) or _gap(by_arm, shared):
+    if reason := _defect(claim, chosen) or _gap(by_arm, shared, planned):
         return _open(claim, scenario, seeds, reason)
     values = [np.array([float(_figures(by_arm[a][s])[claim.metric]) for s in used[a]]) for a in arms]
     arm_values, against_values = values[0], values[1] if len(values) == 2 else None
@@ -254,11 +270,11 @@ def _figures(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**{f"cost.{name}": value for name, value in row.get("cost", {}).items()}, **row["metrics"]}
 
 
-def _gap(by_arm: Mapping[str, Mapping[int, Any]], shared: Sequence[int]) -> str:
+def _gap(by_arm: Mapping[str, Mapping[int, Any]], shared: Sequence[int], planned: Mapping[str, int]) -> str:
     first = min(seed for by_seed in by_arm.values() for seed in by_seed)
     for arm, by_seed in by_arm.items():
         start = first if shared else min(by_seed)
-        if missing := sorted(set(range(start, max(by_seed) + 1)) - set(by_seed)):
+        if missing := sorted(set(range(start, planned.get(arm, max(by_seed) + 1))) - set(by_seed)):
             return f"{arm} has no row for seed {', '.join(map(str, missing[:5]))}"
     return ""
 

@@ -38,7 +38,7 @@ class Result:
         from scisuite.bench.claims import judge
 
         number = seeds if seeds is not None else experiment.tiers[tier].seeds
-        return cls(experiment, tier, number, rows, [judge(claim, list(rows)) for claim in claims])
+        return cls(experiment, tier, number, rows, [judge(claim, list(rows), experiment) for claim in claims])
 
     @property
     def failed(self) -> bool:

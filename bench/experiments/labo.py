@@ -7,6 +7,7 @@ from typing import Any
 
 from scisuite.bench.experiment import Arm, Claim, Curve, Experiment, Limit, Outcome, Tier
 from scisuite.core import Budget, InvalidInput
+from scisuite.core.files import cache_folder
 from scisuite.scenarios import BlackBoxScenario
 
 HARTMANN = "functions/hartmann6"
@@ -58,8 +59,11 @@ def campaign(
 
     if budget.unit != "evaluations":
         raise InvalidInput(f"labo counts real evaluations, not {budget.unit}")
-    config = {"corr": corr, "seed": seed} if oracle == "simulated" else {}
-    answering = make_oracle(oracle, **config)
+    if oracle == "simulated":
+        answering = make_oracle(oracle, corr=corr, seed=seed)
+    else:
+        # Its answers are deterministic, and the same rows come up with every seed: each is computed once and kept.
+        answering = make_oracle(oracle, cache=str(cache_folder() / "labo" / f"{oracle}-answers.jsonl"))
     answering.bind(scenario)
     optimiser = make_strategy(
         strategy,
@@ -78,12 +82,17 @@ def campaign(
     trace = optimiser.run(scenario)
     values = trace.real_values()
     metrics = figures_of_merit(
-        scenario, values, budget=budget.count, n_llm=optimiser.n_llm, n_warm_start=optimiser.n_warm_start
+        scenario,
+        values,
+        budget=budget.count,
+        n_start=optimiser.n_start,
+        n_llm=optimiser.n_llm,
+        n_warm_start=optimiser.n_warm_start,
     )
     metrics["n_failed"] = float(optimiser.n_failed)
     if optimiser.rho is not None and optimiser.uses_llm:
         metrics["rho"] = float(optimiser.rho)
-    if oracle == "simulated":
+    if oracle == "simulated" and optimiser.uses_llm and optimiser.oracle is answering:
         metrics["realised_correlation"] = float(answering.realised_correlation)
     count = tuple(float(i) for i in range(1, len(values) + 1))
     asked = tuple(float(step.n_llm) for step in trace.steps if step.query.source == "real")
@@ -121,7 +130,7 @@ def experiment() -> Experiment:
             "final_regret": "normalised simple regret at the end: 0 at the optimum, 1 at the median; lower is better",
             "evals_to_90": "real evaluations to regret .10, budget + 1 where it is never reached; lower is better",
             "evals_to_95": "real evaluations to regret .05, budget + 1 where it is never reached; lower is better",
-            "llm_to_real": "language-model queries per real evaluation, warm start excluded",
+            "llm_to_real": "language-model queries per real evaluation, the warm start left out of both",
             "n_llm": "language-model queries, warm start included",
             "realised_correlation": "correlation of the simulated answers, their noise included, with the truth",
         },
@@ -183,6 +192,14 @@ ARMS = (
     _arm("rho_one", "ablation", "LABO with the slope fixed at 1", strategy="labo", rho_fit="fixed", rho=1.0),
     _arm("noisy_sigma", "ablation", "LABO, noise counted in sigma_L", strategy="labo", sigma_l_includes_noise=True),
     _arm("labo_smollm2", "method", "LABO with SmolLM2-135M", strategy="labo", oracle="local"),
+    _arm(
+        "labo_shrunk_smollm2",
+        "ablation",
+        "LABO with a shrunk slope and SmolLM2-135M",
+        strategy="labo",
+        oracle="local",
+        rho_fit="shrunk",
+    ),
     _arm("ucb_smollm2", "floor", "UCB from SmolLM2-135M's starts", strategy="ucb", oracle="local"),
     _arm("mfkg", "peer", "multi-fidelity knowledge gradient (botorch)", max_llm=80),
     _arm("labo_timed", "method", "five decisions of LABO", strategy="labo", steps=5, exclusive=True),
@@ -239,7 +256,7 @@ CLAIMS = (
     ),
     Claim(
         "labo.uninformative.shrunk",
-        "Mean of the tasks, oracle r = 0: regret of LABO with a shrunk slope / of UCB from the same starts",
+        "Regret summed over the tasks, oracle r = 0: LABO with a shrunk slope / UCB from the same starts",
         "auc_regret",
         "labo_shrunk_r0",
         "ucb_r0",
@@ -257,7 +274,7 @@ CLAIMS = (
     ),
     Claim(
         "labo.informative",
-        "Mean of the tasks: regret of LABO at r = .8 / at r = 0, starts included",
+        "Regret summed over the tasks, starts included: LABO at r = .8 / at r = 0",
         "auc_regret",
         "labo",
         "labo_r0",
@@ -298,6 +315,14 @@ CLAIMS = (
         note="A small model that knows no chemistry: whatever it says, LABO must survive it.",
     ),
     Claim(
+        "labo.local_llm.shrunk",
+        "SmolLM2-135M as the oracle: mean regret of LABO with a shrunk slope / of UCB from the same starts",
+        "auc_regret",
+        "labo_shrunk_smollm2",
+        "ucb_smollm2",
+        (PCE10, FULLERENES),
+    ),
+    Claim(
         "labo.random_llm",
         "Hartmann-6: mean regret with uniformly random answers / with an oracle of r = .8",
         "auc_regret",
@@ -313,7 +338,7 @@ CLAIMS = (
         "labo",
         "variance_gate_03",
         (HARTMANN,),
-        note="bofire's rule: the cheapest source whose variance is not acceptable yet.",
+        note="bofire's rule, its threshold tuned on other seeds; tau is the paper's .75, not tuned.",
     ),
     Claim(
         "labo.mfkg.regret",
@@ -322,7 +347,7 @@ CLAIMS = (
         "labo",
         "mfkg",
         (HARTMANN,),
-        note="On three seeds; the knowledge gradient gets 80 language-model queries, the warm start included.",
+        note="Three seeds; the knowledge gradient gets 80 language-model queries and 50 of botorch's 200 iterations.",
     ),
     *(
         Claim(
@@ -343,11 +368,11 @@ CLAIMS = (
 
 _MAIN = ("labo", "ucb", "gate_off", "labo_r0", "ucb_r0", "gate_off_r0", "labo_shrunk", "labo_shrunk_r0")
 _TIMED = ("labo_timed", "mfkg_timed")
-_LOCAL = ("labo_smollm2", "ucb_smollm2")
+_LOCAL = ("labo_smollm2", "labo_shrunk_smollm2", "ucb_smollm2")
 _ABLATIONS = tuple(arm.id for arm in ARMS if arm.id not in {*_MAIN, *_TIMED, *_LOCAL, "mfkg"})
 _SMALL = {
     **{id: Limit(scenarios=(HARTMANN,), seeds=3, budget="30 evaluations") for id in _TIMED},
-    **{id: Limit(scenarios=(PCE10, FULLERENES), seeds=3) for id in _LOCAL},
+    **{id: Limit(scenarios=(PCE10, FULLERENES)) for id in _LOCAL},
     "mfkg": Limit(scenarios=(HARTMANN,), seeds=3),
 }
 

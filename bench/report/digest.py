@@ -98,7 +98,7 @@ class Study:
     def judged(self) -> tuple[Judged, ...]:
         """Every claim that the tier can decide, with its verdict."""
         claims = self.experiment.claims_in(self.tier) if self.experiment else ()
-        return tuple(Judged(claim, judge(claim, list(self.rows)), self.tier) for claim in claims)
+        return tuple(Judged(claim, judge(claim, list(self.rows), self.experiment), self.tier) for claim in claims)
 
     @property
     def left_out(self) -> tuple[str, ...]:

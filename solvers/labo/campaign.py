@@ -213,6 +213,7 @@ class Campaign(ABC):
         self._n_warm_start = 0
         self._next_id = 0
         self._stage = 0
+        self._n_decisions = 0
         self._state_path = None if state is None else Path(state)
         if self._state_path is not None and self._state_path.exists():
             self._load_state()
@@ -381,8 +382,8 @@ class Campaign(ABC):
         return np.flatnonzero(free)
 
     def rng(self, purpose: str) -> np.random.Generator:
-        """A generator for one purpose at this point of the campaign: a resumed campaign draws the same."""
-        return generator(self.seed, "labo", purpose, self._next_id)
+        """A generator for one purpose in this decision: a resumed campaign, or one that asks less, draws the same."""
+        return generator(self.seed, "labo", purpose, self._n_decisions)
 
     # The machinery ----------------------------------------------------------------------------------------------
 
@@ -404,6 +405,7 @@ class Campaign(ABC):
             self._stage = 2
         else:
             candidates = self._choose(min(q, self.budget - self.n_real))
+            self._n_decisions += 1
             if not candidates:
                 raise PoolExhausted(f"no point is left after {self.n_real} of {self.budget} real runs")
             self._enqueue(candidates)
@@ -546,6 +548,7 @@ class Campaign(ABC):
             "pending": [{**asdict(query), "p_delta": self._p_delta.get(query.id)} for query in self._pending],
             "stage": self._stage,
             "next_id": self._next_id,
+            "n_decisions": self._n_decisions,
             "n_warm_start": self._n_warm_start,
             "rho": self.rho,
             "start_rows": None if getattr(self, "_start_rows", None) is None else self._start_rows.tolist(),
@@ -580,6 +583,7 @@ class Campaign(ABC):
                 self._p_delta[query.id] = entry["p_delta"]
             self._stage, self._next_id, self.rho = int(state["stage"]), int(state["next_id"]), state["rho"]
             self._n_warm_start = int(state["n_warm_start"])
+            self._n_decisions = int(state["n_decisions"])
             rows = state["start_rows"]
             self._start_rows = None if rows is None else np.array(rows)
         except (KeyError, TypeError, ValueError) as error:

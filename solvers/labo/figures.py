@@ -29,6 +29,7 @@ def figures_of_merit(
     real_values: Array,
     *,
     budget: int,
+    n_start: int,
     n_llm: int,
     n_warm_start: int,
     cost_real: float = 1.0,
@@ -43,6 +44,8 @@ def figures_of_merit(
         Values of the real runs in order, starts included.
     budget : int
         Real runs that were allowed.
+    n_start : int
+        Real runs that came before the first model.
     n_llm, n_warm_start : int
         Queries to the language model, and how many of them came before the first model.
     cost_real, cost_llm : float
@@ -54,7 +57,7 @@ def figures_of_merit(
         ``best`` (own unit), ``auc_regret`` (mean normalised regret over the real runs; absent where the optimum is
         unknown, as is every figure of regret), ``final_regret``, ``regret@k`` for k = 5, 10, 20, 30, 60 within the
         budget, ``evals_to_90`` and ``evals_to_95`` (real runs until 90 % and 95 % of the way from median to optimum),
-        ``n_real``, ``n_llm``, ``llm_to_real`` (warm start excluded) and ``cost``.
+        ``n_real``, ``n_llm``, ``llm_to_real`` (queries per real run, the warm start left out of both) and ``cost``.
     """
     n_real = len(real_values)
     best = float(real_values.max() if scenario.maximise else real_values.min())
@@ -62,7 +65,7 @@ def figures_of_merit(
         "best": best,
         "n_real": float(n_real),
         "n_llm": float(n_llm),
-        "llm_to_real": max(0, n_llm - n_warm_start) / n_real,
+        "llm_to_real": max(0, n_llm - n_warm_start) / max(1, n_real - n_start),
         "cost": n_real * cost_real + n_llm * cost_llm,
     }
     if not math.isnan(scenario.regret(best)):

@@ -36,8 +36,8 @@ class MultiFidelityKG(Campaign):
     The last column of the inputs is the fidelity, 0 for the language model and 1 for the real thing. Each step fits
     the model by gradient, maximises the cost-aware knowledge gradient over both fidelities (16 fantasies, 2 restarts,
     32 raw samples, 50 iterations) and asks the source it chose, one point at a time. In a pool the continuous optimum
-    is moved to the nearest free row. A real run is forced once the language model's queries are spent or it has
-    been asked about every row, since the knowledge gradient is known to stay at the cheap fidelity.
+    is moved to the nearest free row. Once the language model's queries are spent, or it has been asked about
+    every row, only real runs are considered: the knowledge gradient is known to stay at the cheap fidelity.
 
     Parameters
     ----------
@@ -69,15 +69,13 @@ class MultiFidelityKG(Campaign):
     def _choose(self, q: int) -> list[Candidate]:
         seed = int(self.rng("knowledge gradient").integers(2**31))
         # botorch draws restarts and fantasies from torch's global generator; this puts it back afterwards.
+        spent = self.n_llm >= self.max_llm or self._everything_asked()
         with manual_seed(seed), warnings.catch_warnings():
             for kind in (BotorchWarning, NumericalWarning, RuntimeWarning):
                 warnings.simplefilter("ignore", kind)
-            point, fidelity = self._maximise_gain(self._fit())
-        run = fidelity > 0.5 or self.n_llm >= self.max_llm
+            point, fidelity = self._maximise_gain(self._fit(), (1.0,) if spent else (0.0, 1.0))
+        run = fidelity > 0.5
         chosen = self._nearest_free(point, real=run)
-        if chosen is None and not run:
-            run = True
-            chosen = self._nearest_free(point, real=True)
         if chosen is None:
             return []
         row, index = chosen
@@ -94,7 +92,7 @@ class MultiFidelityKG(Campaign):
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         return model
 
-    def _maximise_gain(self, model: SingleTaskMultiFidelityGP) -> tuple[Array, float]:
+    def _maximise_gain(self, model: SingleTaskMultiFidelityGP, fidelities: tuple[float, ...]) -> tuple[Array, float]:
         d = self.space.d
         fantasies, restarts, raw, iterations = self.effort
         bounds = torch.tensor([[0.0] * (d + 1), [1.0] * (d + 1)], dtype=torch.float64)
@@ -118,7 +116,7 @@ class MultiFidelityKG(Campaign):
         best, _ = optimize_acqf_mixed(
             gain,
             bounds,
-            fixed_features_list=[{d: 0.0}, {d: 1.0}],
+            fixed_features_list=[{d: fidelity} for fidelity in fidelities],
             q=1,
             num_restarts=restarts,
             raw_samples=raw,
@@ -127,6 +125,9 @@ class MultiFidelityKG(Campaign):
         )
         values = best.detach().numpy()[0]
         return values[:d], float(values[d])
+
+    def _everything_asked(self) -> bool:
+        return self.pool is not None and all(self.was_asked(self.pool[i]) for i in self.available_rows())
 
     def _nearest_free(self, point: Array, *, real: bool) -> tuple[Array, int | None] | None:
         if self.pool is None:

@@ -150,20 +150,20 @@ class LABO(Campaign):
         return KOHSurrogate(rho_fit, rho, sigma_l_includes_noise=noisy)
 
     def _select(self, q: int) -> tuple[Array, list[int | None]]:
-        gp = self.surrogate.gp_discrepancy
+        chooser = self._real_surrogate() if self.acquisition == "real_only" else self.surrogate
+        gp = chooser.gp_discrepancy
         beta = 0.0 if self.acquisition == "llm_only" else self.beta
         if self.pool is None:
             x, y = self.real_data()
             near = x[np.argsort(-y, kind="stable")[:5]]
-            picked = maximise_ucb(
-                self.space, self._tensor_model(), q, beta, gp.kernel, near, self._excluded, self.rng("candidates")
-            )
+            model = self._tensor_model(chooser)
+            picked = maximise_ucb(self.space, model, q, beta, gp.kernel, near, self._excluded, self.rng("candidates"))
             return np.array(picked).reshape(-1, self.space.d), [None] * len(picked)
         available = self.available_rows()
         if not len(available):
             return np.empty((0, self.space.d)), []
         rows = self.pool[available]
-        mean, variance = self._mean_and_variance(self.surrogate.predict(rows), rows)
+        mean, variance = self._mean_and_variance(chooser.predict(rows))
         picked_rows = greedy_ucb_batch(mean, variance, q, beta, lambda i: gp.correlation(rows, rows[i : i + 1])[:, 0])
         chosen = available[picked_rows]
         return self.pool[chosen], [int(i) for i in chosen]
@@ -171,24 +171,19 @@ class LABO(Campaign):
     def _excluded(self, row: Array) -> bool:
         return self.was_run(row) or self.llm_failed(row)
 
-    def _mean_and_variance(self, posterior: Posterior, rows: Array) -> tuple[Array, Array]:
-        if self.acquisition == "fused":
-            return posterior.mu, posterior.var
+    def _mean_and_variance(self, posterior: Posterior) -> tuple[Array, Array]:
         if self.acquisition == "prior_mean":
             return posterior.mu, posterior.var_d
         if self.acquisition == "llm_only":
             return posterior.mu_L, np.zeros_like(posterior.mu_L)
-        return self._real_surrogate().gp_discrepancy.predict(rows)
+        return posterior.mu, posterior.var
 
-    def _tensor_model(self) -> Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
-        fused = self.surrogate
-        if self.acquisition == "fused":
-            return fused.predict_tensor
+    def _tensor_model(self, chooser: KOHSurrogate) -> Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
         if self.acquisition == "prior_mean":
-            return lambda x: (fused.predict_tensor(x)[0], fused.gp_discrepancy.predict_tensor(x)[1])
+            return lambda x: (chooser.predict_tensor(x)[0], chooser.gp_discrepancy.predict_tensor(x)[1])
         if self.acquisition == "llm_only":
-            return fused.gp_cheap.predict_tensor
-        return self._real_surrogate().predict_tensor
+            return chooser.gp_cheap.predict_tensor
+        return chooser.predict_tensor
 
     def _real_surrogate(self) -> KOHSurrogate:
         x, y = self.real_data()

@@ -116,7 +116,7 @@ class LABOSolver(Solver):
         self._space, self._sign = scenario.space, campaign.sign
         self._linked = campaign.uses_llm and len(np.unique(campaign.paired_data()[0], axis=0)) >= 2
         self._data = self._training_data(campaign, self._linked)
-        self._figures = (allowed.count, campaign.n_llm, campaign.n_warm_start)
+        self._figures = (allowed.count, campaign.n_start, campaign.n_llm, campaign.n_warm_start)
         self._surrogate = self._refit((None, None))
         history = [
             {"source": s.query.source, "value": s.value, "best": s.best, "p_delta": s.p_delta, "rho": s.rho}
@@ -139,11 +139,12 @@ class LABOSolver(Solver):
             raise NotFitted("labo has not been fitted; call fit(scenario, seed=…, budget=…) or solvers.load first")
         if not isinstance(scenario, BlackBoxScenario) or scenario.space.to_json() != self._space.to_json():
             raise InvalidInput("evaluate needs the scenario that labo was fitted on")
-        budget, n_llm, n_warm_start = self._figures
+        budget, n_start, n_llm, n_warm_start = self._figures
         return figures_of_merit(
             scenario,
             self._data["real_values"],
             budget=budget,
+            n_start=n_start,
             n_llm=n_llm,
             n_warm_start=n_warm_start,
             cost_real=self.config["cost_real"],

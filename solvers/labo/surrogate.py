@@ -165,9 +165,9 @@ def shrinkage(cheap: Array, real: Array) -> float:
 
     .. math:: \max\Bigl(0,\; 1 - \frac{1 - R^2}{(m - 2)\,R^2}\Bigr),
 
-    the positive-part James–Stein factor of a regression with one predictor: near one where the pairs leave no doubt,
-    zero where a slope of that size is what chance alone would give. With two pairs the line is always perfect and
-    says nothing: zero. (Reconstruction.)
+    the heuristic factor 1 − 1/F of a regression with one predictor, cut off at zero: near one where the pairs leave no
+    doubt, zero where a slope of that size is what chance alone would give. With two pairs the line is always perfect
+    and says nothing: zero. (Reconstruction.)
     """
     m = len(real)
     power = float(cheap @ cheap) * float(real @ real)
