@@ -98,7 +98,7 @@ def campaign(
     asked = tuple(float(step.n_llm) for step in trace.steps if step.query.source == "real")
     curves = {
         "regret": Curve(count, tuple(regret_curve(scenario, values).tolist()), _EVALUATIONS, _REGRET),
-        "llm_queries": Curve(count, asked, _EVALUATIONS, "language-model queries so far, warm start included"),
+        "llm_queries": Curve(count, asked, _EVALUATIONS, "language-model queries so far"),
     }
     return Outcome(metrics, curves, budget_used=float(len(values)))
 
