@@ -19,7 +19,8 @@ class AskTellAgent:
     """An optimiser of :mod:`scisuite.solvers.labo` that asks the environment's two sources instead of its own oracle.
 
     The optimiser's next query is the next action, and what the environment answers is told to it, so that the arms of
-    the experiment and the agents are the same code.
+    the experiment and the agents are the same code. The starts differ: an environment's predictor proposes nothing, so
+    that "the same starts" are here the best three of fifty Latin-hypercube answers, which every such agent asks for.
 
     Parameters
     ----------
