@@ -23,10 +23,11 @@ from scisuite.solvers.labo.oracles import (
 
 if TYPE_CHECKING:
     from scisuite.solvers.labo.baselines import RandomSearch, VanillaEI, VanillaUCB
-    from scisuite.solvers.labo.campaign import Campaign, PoolExhausted, Query, Trace
+    from scisuite.solvers.labo.campaign import Campaign
     from scisuite.solvers.labo.gp import GridGP, Hyperparameters
     from scisuite.solvers.labo.knowledge_gradient import MultiFidelityKG
     from scisuite.solvers.labo.labo import LABO
+    from scisuite.solvers.labo.records import PoolExhausted, Query, Trace
     from scisuite.solvers.labo.solver import LABOSolver
     from scisuite.solvers.labo.strategies import STRATEGIES, make_strategy
     from scisuite.solvers.labo.surrogate import KOHSurrogate, Posterior, discrepancy_share
@@ -39,12 +40,12 @@ _WITH_BOTORCH = {
     "LABO": "labo",
     "LABOSolver": "solver",
     "MultiFidelityKG": "knowledge_gradient",
-    "PoolExhausted": "campaign",
+    "PoolExhausted": "records",
     "Posterior": "surrogate",
-    "Query": "campaign",
+    "Query": "records",
     "RandomSearch": "baselines",
     "STRATEGIES": "strategies",
-    "Trace": "campaign",
+    "Trace": "records",
     "VanillaEI": "baselines",
     "VanillaUCB": "baselines",
     "discrepancy_share": "surrogate",

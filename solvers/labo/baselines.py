@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from scisuite.core import Space
 from scisuite.solvers.labo.acquisition import maximise
-from scisuite.solvers.labo.campaign import Campaign, Candidate
+from scisuite.solvers.labo.campaign import Campaign
 from scisuite.solvers.labo.labo import LABO
 from scisuite.solvers.labo.oracles import LLMOracle
+from scisuite.solvers.labo.records import Candidate
 from scisuite.solvers.labo.surrogate import KOHSurrogate
 
 Array = NDArray[np.float64]

@@ -9,80 +9,20 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scisuite.core import DamagedFile, EngineFailure, InvalidInput, NewerFormat, Space, as_seed, generator
-from scisuite.core.files import read_json, sha256, write_json
+from scisuite.core import InvalidInput, Space, as_seed, generator
+from scisuite.core.files import sha256
 from scisuite.solvers.labo.oracles import LLMOracle, Problem
+from scisuite.solvers.labo.records import Candidate, PoolExhausted, Query, Source, Step, Trace
+from scisuite.solvers.labo.state import load_state, save_state
 
 Array = NDArray[np.float64]
-Source = Literal["llm", "real"]
-
-STATE_FORMAT = "scisuite-labo-campaign"
-STATE_VERSION = 1
-
-
-class PoolExhausted(EngineFailure):
-    """Every row of the pool has been run, or has no answer, before the budget was spent."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """A question to one of the two sources.
-
-    ``x`` is the point in the user's units, ``encoded`` the same as a row of [0, 1], ``index`` its row in the pool.
-    """
-
-    id: int
-    x: dict[str, Any]
-    source: Source
-    encoded: tuple[float, ...]
-    index: int | None = None
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """What a subclass wants done with one point: ask the language model, run it for real, or both."""
-
-    encoded: Array
-    index: int | None
-    ask_llm: bool
-    run_real: bool
-    p_delta: float | None = None
-
-
-@dataclass(frozen=True)
-class Step:
-    """One answered query. ``value`` is NaN where the language model gave no usable answer."""
-
-    query: Query
-    value: float
-    p_delta: float | None
-    rho: float | None
-    best: float
-    n_real: int
-    n_llm: int
-
-
-@dataclass
-class Trace:
-    """The answered queries of a campaign, in order."""
-
-    steps: list[Step] = field(default_factory=list)
-
-    def real_values(self) -> Array:
-        """Values of the real runs, in order, (n_real,)."""
-        return np.array([s.value for s in self.steps if s.query.source == "real"])
-
-    def best_values(self) -> Array:
-        """Best real value after each real run, (n_real,)."""
-        return np.array([s.best for s in self.steps if s.query.source == "real"])
 
 
 class Campaign(ABC):
@@ -212,11 +152,12 @@ class Campaign(ABC):
         self._n_failed = 0
         self._n_warm_start = 0
         self._next_id = 0
+        self._start_rows: Array | None = None
         self._stage = 0
         self._n_decisions = 0
         self._state_path = None if state is None else Path(state)
         if self._state_path is not None and self._state_path.exists():
-            self._load_state()
+            load_state(self, self._state_path)
 
     # What a user calls ------------------------------------------------------------------------------------------
 
@@ -538,68 +479,8 @@ class Campaign(ABC):
         }
 
     def _save_state(self) -> None:
-        if self._state_path is None:
-            return
-        state = {
-            "format": STATE_FORMAT,
-            "version": STATE_VERSION,
-            "settings": self._settings(),
-            "steps": [asdict(step) for step in self.trace.steps],
-            "pending": [{**asdict(query), "p_delta": self._p_delta.get(query.id)} for query in self._pending],
-            "stage": self._stage,
-            "next_id": self._next_id,
-            "n_decisions": self._n_decisions,
-            "n_warm_start": self._n_warm_start,
-            "rho": self.rho,
-            "start_rows": None if getattr(self, "_start_rows", None) is None else self._start_rows.tolist(),
-        }
-        write_json(self._state_path, state)
-
-    def _load_state(self) -> None:
-        assert self._state_path is not None
-        state = read_json(self._state_path)
-        if not isinstance(state, Mapping) or state.get("format") != STATE_FORMAT:
-            raise DamagedFile(f"{self._state_path} is not the state of a campaign")
-        version = state.get("version")
-        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-            raise DamagedFile(f"{self._state_path}: version {version!r} is not a version")
-        if version > STATE_VERSION:
-            raise NewerFormat(
-                f"{self._state_path} has version {version}; this scisuite reads up to {STATE_VERSION}: upgrade scisuite"
-            )
-        mine, theirs = self._settings(), state.get("settings")
-        if not isinstance(theirs, Mapping):
-            raise DamagedFile(f"{self._state_path} is incomplete: it names no settings")
-        if differing := [name for name in mine if theirs.get(name) != mine[name]]:
-            raise InvalidInput(f"{self._state_path} belongs to a campaign with another {', '.join(differing)}")
-        try:
-            for entry in state["steps"]:
-                query = _query_from_json(entry["query"], self.space)
-                self._replay(query, math.nan if entry["value"] is None else float(entry["value"]), entry)
-            for entry in state["pending"]:
-                query = _query_from_json(entry, self.space)
-                self._points[np.array(query.encoded).tobytes()] = np.array(query.encoded)
-                self._pending.append(query)
-                self._p_delta[query.id] = entry["p_delta"]
-            self._stage, self._next_id, self.rho = int(state["stage"]), int(state["next_id"]), state["rho"]
-            self._n_warm_start = int(state["n_warm_start"])
-            self._n_decisions = int(state["n_decisions"])
-            rows = state["start_rows"]
-            self._start_rows = None if rows is None else np.array(rows)
-        except (KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(f"{self._state_path} is incomplete: {error}") from error
-
-    def _replay(self, query: Query, value: float, entry: Mapping[str, Any]) -> None:
-        row = np.array(query.encoded)
-        self._points[row.tobytes()] = row
-        if query.source == "llm":
-            self._llm[row.tobytes()] = value
-            self._n_llm += 1
-            self._n_failed += math.isnan(value)
-        else:
-            self._real.append((row.tobytes(), value))
-        best = math.nan if entry["best"] is None else entry["best"]
-        self.trace.steps.append(Step(query, value, entry["p_delta"], entry["rho"], best, self.n_real, self.n_llm))
+        if self._state_path is not None:
+            save_state(self, self._state_path)
 
 
 def _require_different(rows: Array, name: str) -> None:
@@ -607,9 +488,3 @@ def _require_different(rows: Array, name: str) -> None:
     for i, row in enumerate(rows):
         if (first := seen.setdefault(row.tobytes(), i)) != i:
             raise InvalidInput(f"{name}[{i}] repeats {name}[{first}]; give every point once")
-
-
-def _query_from_json(entry: Mapping[str, Any], space: Space) -> Query:
-    # The file sorts its keys; a person expects the variables in the space's order.
-    point = {name: entry["x"][name] for name in space.names}
-    return Query(int(entry["id"]), point, entry["source"], tuple(map(float, entry["encoded"])), entry["index"])

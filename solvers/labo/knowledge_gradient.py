@@ -24,8 +24,9 @@ from linear_operator.utils.warnings import NumericalWarning
 from numpy.typing import NDArray
 
 from scisuite.core import InvalidInput, Space
-from scisuite.solvers.labo.campaign import Campaign, Candidate
+from scisuite.solvers.labo.campaign import Campaign
 from scisuite.solvers.labo.oracles import LLMOracle
+from scisuite.solvers.labo.records import Candidate
 
 Array = NDArray[np.float64]
 

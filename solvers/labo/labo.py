@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from scisuite.core import InvalidInput, Space
 from scisuite.solvers.labo.acquisition import greedy_ucb_batch, maximise_ucb
-from scisuite.solvers.labo.campaign import Campaign, Candidate
+from scisuite.solvers.labo.campaign import Campaign
 from scisuite.solvers.labo.oracles import LLMOracle
+from scisuite.solvers.labo.records import Candidate
 from scisuite.solvers.labo.surrogate import KOHSurrogate, Posterior, RhoFit
 
 Array = NDArray[np.float64]

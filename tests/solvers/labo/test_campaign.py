@@ -15,8 +15,8 @@ from scisuite.core import Continuous, DamagedFile, EngineFailure, Integer, Inval
 from scisuite.core.files import jsonable
 from scisuite.solvers.labo import LABO, Problem, RandomSearch, SolverOracle
 from scisuite.solvers.labo.baselines import VanillaUCB
-from scisuite.solvers.labo.campaign import PoolExhausted
 from scisuite.solvers.labo.oracles import LLMPrediction, OracleError
+from scisuite.solvers.labo.records import PoolExhausted
 
 SPACE = Space.from_bounds(x=(0, 10), y=(-1, 1))
 POOL = np.random.default_rng(0).random((30, 2))
