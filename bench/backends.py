@@ -7,6 +7,7 @@ import importlib
 import logging
 import os
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -105,7 +106,12 @@ def _path(store: RowStore, cell: Cell) -> Path:
 def _new_worker() -> Any:
     from joblib.externals.loky import ProcessPoolExecutor
 
-    return ProcessPoolExecutor(max_workers=1, env=ONE_THREAD)
+    return ProcessPoolExecutor(max_workers=1, env=ONE_THREAD, initializer=_leave_interrupts_to_the_parent)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    """Ignore Ctrl-C in a worker: a terminal sends it to the whole group, and the parent ends its workers itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _killed_by(worker: Any, cell: Cell, store: RowStore) -> str | None:
@@ -126,7 +132,8 @@ def _loky(jobs: int) -> Iterator[Batch]:
     from joblib.externals.loky import get_reusable_executor
 
     try:
-        yield partial(_joblib_batch, backend="loky", jobs=jobs, inner_max_num_threads=1)
+        options = {"inner_max_num_threads": 1, "initializer": _leave_interrupts_to_the_parent}
+        yield partial(_joblib_batch, backend="loky", jobs=jobs, **options)
     finally:
         # Workers that outlive the run would answer the next one with the code they imported for this one.
         get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
