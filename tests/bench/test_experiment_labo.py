@@ -115,7 +115,7 @@ def test_the_tiers():
     assert quick.budget == "30 evaluations"
     assert quick.seeds >= 24
     assert {claim.id for claim in EXPERIMENT.claims_in("quick")} == set(CLAIMS)
-    for id in ("mfkg", "mfkg_timed", "labo_smollm2"):
+    for id in ("mfkg", "mfkg_timed", "labo_timed"):
         assert quick.limits[id].seeds == 3
     demo = EXPERIMENT.tiers["demo"]
     assert demo.scenarios == ("materials/photo_pce10",)
@@ -154,8 +154,10 @@ def test_an_arm_repeats_itself_with_its_seed_and_differs_with_another(arm, world
 def test_arms_of_a_seed_share_their_starts_and_their_oracle(world):
     first_three = {run(arm, world, seed=2).curves["regret"].y[:3] for arm in ("labo", "ucb", "gate_off", "log_ei")}
     assert len(first_three) == 1
-    correlations = {run(arm, world, seed=2).metrics["realised_correlation"] for arm in ("labo", "ucb", "gate_off")}
+    correlations = {run(arm, world, seed=2).metrics["realised_correlation"] for arm in ("labo", "gate_off", "tau_060")}
     assert len(correlations) == 1
+    for asks_nobody in ("ucb", "random", "random_llm"):
+        assert "realised_correlation" not in run(asks_nobody, world, seed=2).metrics
     assert run("labo_r0", world, seed=2).metrics["realised_correlation"] < min(correlations)
 
 

@@ -13,7 +13,7 @@ from scisuite.solvers.labo.acquisition import greedy_ucb_batch, maximise, maximi
 from scisuite.solvers.labo.gp import GridGP, Hyperparameters
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 25), q=st.integers(1, 6), beta=st.floats(0, 5))
 def test_the_greedy_batch_follows_its_formula(seed, n, q, beta):
     rng = np.random.default_rng(seed)

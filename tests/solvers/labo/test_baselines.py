@@ -150,7 +150,10 @@ def stubbed(fidelity, **options):
     """The peer with its optimiser replaced: everything but the gain."""
     campaign = MultiFidelityKG(SPACE, SolverOracle(guess), starts=STARTS, **options)
     campaign._fit = lambda: None
-    campaign._maximise_gain = lambda model: (np.array([0.5, 0.5]), fidelity)
+    campaign._maximise_gain = lambda model, allowed: (
+        np.array([0.5, 0.5]),
+        fidelity if fidelity in allowed else allowed[0],
+    )
     while not campaign.done:
         for query in campaign.ask():
             campaign.tell(query, float(np.sin(6 * np.array(query.encoded)).sum()))

@@ -96,6 +96,22 @@ def test_a_slope_fixed_at_zero_makes_vanilla_ucb(seed, tau, q):
     assert vanilla.n_llm == 0
 
 
+def test_a_slope_fixed_at_zero_makes_vanilla_ucb_without_a_pool_too():
+    space, starts = Space.from_bounds(x=(0, 5), y=(0, 1)), np.array([[0.1, 0.2], [0.8, 0.4], [0.5, 0.9]])
+    runs = []
+    for kind, options in ((LABO, {"rho_fit": "fixed", "rho": 0.0}), (VanillaUCB, {})):
+        campaign = play_anywhere(
+            space,
+            lambda points: [p["x"] for p in points],
+            lambda p: -((p["x"] - 2) ** 2),
+            kind,
+            starts=starts,
+            **options,
+        )
+        runs.append([s.query.encoded for s in campaign.trace.steps if s.query.source == "real"])
+    assert runs[0] == runs[1]
+
+
 @few
 @given(seed=seeds)
 def test_a_threshold_of_zero_runs_every_candidate(seed):
@@ -225,6 +241,12 @@ def test_the_batch_is_the_greedy_one_of_the_fused_posterior():
     )
     assert [query.index for query in queries] == free[picked].tolist()
     assert [campaign._p_delta[query.id] for query in queries] == campaign.surrogate.p_delta(pool[free[picked]]).tolist()
+
+
+def test_a_share_equal_to_the_threshold_keeps_the_gate_closed_but_for_a_threshold_of_zero():
+    share = np.array([0.0, 0.5, 1.0])
+    for tau, opens in ((0.0, [True, True, True]), (0.5, [False, False, True]), (1.0, [False, False, False])):
+        assert LABO(SPACE, tau=tau)._gate_opens(np.zeros((3, 3)), share).tolist() == opens
 
 
 @pytest.mark.parametrize("max_llm", [11, 14, 30])

@@ -93,6 +93,7 @@ def test_the_figures_are_those_of_the_campaign():
         Oven(),
         campaign.trace.real_values(),
         budget=7,
+        n_start=3,
         n_llm=campaign.n_llm,
         n_warm_start=campaign.n_warm_start,
         cost_real=5.0,

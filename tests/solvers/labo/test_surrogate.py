@@ -159,6 +159,9 @@ def test_the_slopes_are_those_of_least_squares():
     assert centred.rho == pytest.approx(np.polyfit(pairs, y_R, 1)[0])
     origin = KOHSurrogate("origin").fit(x, y_L, x_R, y_R, pairs)
     assert origin.rho == pytest.approx(np.linalg.lstsq(pairs[:, None], y_R, rcond=None)[0][0])
+    factor = shrinkage(pairs - pairs.mean(), y_R - y_R.mean())
+    assert 0 < factor < 1
+    assert KOHSurrogate("shrunk").fit(x, y_L, x_R, y_R, pairs).rho == pytest.approx(factor * centred.rho)
     assert KOHSurrogate("fixed", 1.7).fit(x, y_L, x_R, y_R, pairs).rho == 1.7
 
 
