@@ -1,12 +1,17 @@
-"""MkDocs hooks: what would fall behind if it were typed. The pages of papers, and the options of every command."""
+"""MkDocs hooks: the pages of papers, the options of every command, and equations as MathML, which needs no network."""
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from latex2mathml.converter import convert
+
 MARK = "<!-- the commands and their options -->"
+_EQUATION = re.compile(r'<(div|span) class="arithmatex">\\([\[(])(.*?)\\[\])]</\1>', re.DOTALL)
 
 
 def on_config(config: Any) -> Any:
@@ -26,6 +31,17 @@ def pages(docs: Path, folder: str) -> list[str]:
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Put the commands in the place of the mark."""
     return markdown.replace(MARK, "\n".join(commands())) if MARK in markdown else markdown
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Put MathML in the place of TeX."""
+    return _EQUATION.sub(_mathml, content)
+
+
+def _mathml(found: re.Match[str]) -> str:
+    display = "block" if found[2] == "[" else "inline"
+    tag = found[1]
+    return f'<{tag} class="arithmatex">{convert(html.unescape(found[3]), display=display)}</{tag}>'
 
 
 def commands() -> Iterator[str]:

@@ -59,12 +59,22 @@ def test_the_command_page_lists_every_command() -> None:
     assert HOOKS["MARK"] in (DOCS / "cli.md").read_text(encoding="utf-8")
 
 
+def test_equations_become_mathml() -> None:
+    page = '<p>With <span class="arithmatex">\\(a &lt; b\\)</span></p><div class="arithmatex">\\[\nx^2\n\\]</div>'
+    content = HOOKS["on_page_content"](page)
+    assert content.count("<math") == 2
+    assert 'display="block"' in content
+    assert "\\(" not in content
+    assert "\\[" not in content
+
+
 @pytest.mark.parametrize(
     ("docstring", "markdown"),
     [
         ("See :class:`~a.b.C` and :meth:`fit`.", "See `C` and `fit`."),
-        ("with :math:`\\sigma_L` and ``x``", "with `\\sigma_L` and `x`"),
-        ("Then\n\n.. math:: a = b", "Then\n\n    a = b"),
+        ("with :math:`\\sigma_L` and ``x``", "with $\\sigma_L$ and `x`"),
+        ("Then\n\n.. math:: a = b", "Then\n\n$$\na = b\n$$\n\n"),
+        ("A.\n\n  .. math::\n      a\n      = b\n\nB.", "A.\n\n  $$\n  a = b\n  $$\n\n\nB."),
         ("A.\n\n>>> 1", "A.\n\n>>> 1"),
         ("A.\n\nReturns\n-------\nint\n\n>>> 1", "A.\n\nReturns\n-------\nint\n\nExamples\n--------\n>>> 1"),
     ],
