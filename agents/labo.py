@@ -32,13 +32,13 @@ class AskTellAgent:
     Raises
     ------
     MissingDependency
-        If botorch is not installed.
+        If botorch is not installed; ``"random"`` needs none.
     """
 
     id = ""
 
     def __init__(self, strategy: str = "labo", **config: Any) -> None:
-        for module in ("torch", "botorch"):
+        for module in () if strategy == "random" else ("torch", "botorch"):
             if importlib.util.find_spec(module) is None:
                 raise MissingDependency(f"the agent {strategy!r} needs {module}, which is not installed", "bo")
         self.strategy = strategy
@@ -94,7 +94,7 @@ class AskTellAgent:
             self._campaign.tell(query, float(transition.info.get("value", math.nan)))
 
     def _new_campaign(self, env: LABOEnv, seed: int) -> Any:
-        from scisuite.solvers.labo import make_strategy
+        from scisuite.solvers.labo.strategies import make_strategy
 
         scenario = env.scenario
         return make_strategy(

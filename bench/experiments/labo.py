@@ -23,7 +23,8 @@ _REGRET = "normalised simple regret"
 
 def warm_up() -> None:
     """Import the engines, which takes seconds, before a cell's clock starts."""
-    import scisuite.solvers.labo.strategies  # noqa: F401
+    import scisuite.solvers.labo.baselines
+    import scisuite.solvers.labo.knowledge_gradient  # noqa: F401
 
 
 def campaign(

@@ -22,11 +22,12 @@ from scisuite.solvers.labo.oracles import (
 )
 
 if TYPE_CHECKING:
-    from scisuite.solvers.labo.baselines import RandomSearch, VanillaEI, VanillaUCB
+    from scisuite.solvers.labo.baselines import VanillaEI, VanillaUCB
     from scisuite.solvers.labo.campaign import Campaign
     from scisuite.solvers.labo.gp import GridGP, Hyperparameters
     from scisuite.solvers.labo.knowledge_gradient import MultiFidelityKG
     from scisuite.solvers.labo.labo import LABO
+    from scisuite.solvers.labo.random_search import RandomSearch
     from scisuite.solvers.labo.records import PoolExhausted, Query, Trace
     from scisuite.solvers.labo.solver import LABOSolver
     from scisuite.solvers.labo.strategies import STRATEGIES, make_strategy
@@ -43,7 +44,7 @@ _WITH_BOTORCH = {
     "PoolExhausted": "records",
     "Posterior": "surrogate",
     "Query": "records",
-    "RandomSearch": "baselines",
+    "RandomSearch": "random_search",
     "STRATEGIES": "strategies",
     "Trace": "records",
     "VanillaEI": "baselines",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 import torch
+from botorch.exceptions.warnings import OptimizationWarning
 from botorch.generation.gen import gen_candidates_scipy
 from numpy.typing import NDArray
 
@@ -149,14 +151,17 @@ def _refine(space: Space, score: Callable[[torch.Tensor], torch.Tensor], starts:
         constraints = [(torch.arange(space.d), torch.ones(space.d, dtype=torch.float64), 1.0)]
     refined: list[Array] = []
     for start in starts:
-        best, _ = gen_candidates_scipy(
-            initial_conditions=torch.from_numpy(start)[None, None],
-            acquisition_function=lambda x: score(x.squeeze(-2)),
-            lower_bounds=0.0,
-            upper_bounds=1.0,
-            equality_constraints=constraints,
-            fixed_features={column: float(start[column]) for column in held} or None,
-            options={"maxiter": _ITERATIONS},
-        )
+        with warnings.catch_warnings():
+            # A line search that stops early still returns its best point, which is scored again with all others.
+            warnings.simplefilter("ignore", OptimizationWarning)
+            best, _ = gen_candidates_scipy(
+                initial_conditions=torch.from_numpy(start)[None, None],
+                acquisition_function=lambda x: score(x.squeeze(-2)),
+                lower_bounds=0.0,
+                upper_bounds=1.0,
+                equality_constraints=constraints,
+                fixed_features={column: float(start[column]) for column in held} or None,
+                options={"maxiter": _ITERATIONS},
+            )
         refined.append(best.detach().numpy().reshape(space.d))
     return np.array(refined)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from scisuite.core import InvalidInput, Space, as_seed, generator
 from scisuite.core.files import sha256
-from scisuite.solvers.labo.oracles import LLMOracle, Problem
+from scisuite.solvers.labo.oracles import LLMOracle, Problem, make_oracle
 from scisuite.solvers.labo.records import Candidate, PoolExhausted, Query, Source, Step, Trace
 from scisuite.solvers.labo.state import load_state, save_state
 
@@ -31,8 +31,11 @@ class Campaign(ABC):
     Parameters
     ----------
     space : Space
-    oracle : LLMOracle or None
-        Answers the ``"llm"`` queries inside :meth:`ask`. With ``None`` they are handed out like the real ones.
+    oracle : LLMOracle, solver, callable or None
+        Answers the ``"llm"`` queries inside :meth:`ask`. With ``None`` they are handed out like the real ones. A
+        solver, or a function of encoded rows (n, d), is wrapped in
+        :class:`~scisuite.solvers.labo.oracles.SolverOracle`; wrap it yourself with ``inputs="points"`` if it takes
+        dicts in the user's units.
     budget : int
         Real runs, the ``n_start`` first ones included.
     max_llm : int
@@ -102,7 +105,7 @@ class Campaign(ABC):
         if self.uses_llm and max_llm < n_start + n_latin:
             raise InvalidInput(f"max_llm = {max_llm} does not cover the warm start of {n_start} + {n_latin} queries")
         self.space = space
-        self.oracle = oracle
+        self.oracle = None if oracle is None else make_oracle(oracle)
         self.budget, self.max_llm, self.q = int(budget), int(max_llm), int(q)
         self.n_start, self.n_latin = int(n_start), int(n_latin)
         self.maximise = bool(maximise)
@@ -135,10 +138,10 @@ class Campaign(ABC):
             value_range=value_range,
             pool=self.pool,
         )
-        if oracle is not None:
-            bound: Any = getattr(oracle, "problem", None)
+        if self.oracle is not None:
+            bound: Any = getattr(self.oracle, "problem", None)
             if bound is None:
-                oracle.bind(self.problem)
+                self.oracle.bind(self.problem)
             elif bound.space.to_json() != space.to_json():
                 raise InvalidInput("the oracle is bound to a problem with another space; give this campaign its own")
         self.rho: float | None = None

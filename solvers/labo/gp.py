@@ -17,7 +17,7 @@ from gpytorch.kernels import RBFKernel
 from gpytorch.means import ZeroMean
 from numpy.typing import NDArray
 
-from scisuite.core import InvalidInput
+from scisuite.core import InvalidInput, NotFitted
 
 Array = NDArray[np.float64]
 
@@ -100,7 +100,15 @@ class GridGP:
         return self.hyperparameters.noise * self.scale**2
 
     def predict(self, x: Array) -> tuple[Array, Array]:
-        """Posterior mean (n,) and variance (n,) of the latent function at encoded ``x`` (n, d), in units of y."""
+        """Posterior mean (n,) and variance (n,) of the latent function at encoded ``x`` (n, d), in units of y.
+
+        Raises
+        ------
+        NotFitted
+            Before :meth:`fit`.
+        """
+        if not hasattr(self, "_x"):
+            raise NotFitted("the surrogate has no data yet; call fit first")
         rows = torch.from_numpy(np.ascontiguousarray(x, dtype=np.float64))
         means, variances = [], []
         with torch.no_grad():

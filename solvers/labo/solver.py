@@ -7,7 +7,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scisuite.core import Budget, CpuClock, DamagedFile, InvalidInput, NotFitted, Space, Tool, as_seed, generator
+from scisuite.core import (
+    Budget,
+    Categorical,
+    CpuClock,
+    DamagedFile,
+    Integer,
+    InvalidInput,
+    NotFitted,
+    Space,
+    Tool,
+    as_seed,
+    generator,
+)
 from scisuite.scenarios import BlackBoxScenario, Scenario
 from scisuite.solvers.base import FitReport, Solver
 from scisuite.solvers.labo.campaign import Campaign
@@ -63,7 +75,7 @@ class LABOSolver(Solver):
         cost_llm: float = 0.01,
         **options: Any,
     ) -> None:
-        known = [name for name, (kind, _, _) in STRATEGIES.items() if issubclass(kind, LABO)]
+        known = [name for name, strategy in STRATEGIES.items() if strategy.has_surrogate]
         if strategy not in known:
             raise InvalidInput(f"strategy must be one of {', '.join(known)}, not {strategy!r}")
         self.config = {
@@ -152,8 +164,12 @@ class LABOSolver(Solver):
         )
 
     def as_tool(self) -> Tool:
-        """Predictions in the user's units: ``{"points": [{name: value, …}]}`` → ``{"mean": […], "std": […]}``."""
-        point = {"type": "object", "description": "name of each variable to its value, in its own unit"}
+        """Predictions in the user's units: ``{"points": [{name: value, …}]}`` → ``{"mean": […], "std": […]}``.
+
+        Once fitted, the schema names every variable with its unit, bounds or levels.
+        """
+        space = self._space if self._surrogate is not None else None
+        point = {"type": "object"} if space is None else point_schema(space)
         schema = {"type": "object", "properties": {"points": {"type": "array", "items": point}}, "required": ["points"]}
 
         def call(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -225,3 +241,18 @@ class LABOSolver(Solver):
 
 
 _OWN_KEYS = ("strategy", "oracle", "oracle_config", "cost_real", "cost_llm")
+
+
+def point_schema(space: Space) -> dict[str, Any]:
+    """JSON Schema of one point of ``space`` in the user's units."""
+    properties: dict[str, Any] = {}
+    for dimension in space.dimensions:
+        fields: dict[str, Any] = {"description": f"in {dimension.unit}"} if dimension.unit else {}
+        if isinstance(dimension, Categorical):
+            fields["enum"] = list(dimension.levels)
+        else:
+            kind = "integer" if isinstance(dimension, Integer) else "number"
+            fields |= {"type": kind, "minimum": dimension.low, "maximum": dimension.high}
+        properties[dimension.name] = fields
+    schema = {"type": "object", "properties": properties, "required": list(space.names), "additionalProperties": False}
+    return {**schema, "description": "fractions that sum to one"} if space.simplex else schema

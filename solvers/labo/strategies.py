@@ -3,34 +3,65 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from scisuite.core import InvalidInput, Space, UnknownName
 from scisuite.core.registry import did_you_mean
-from scisuite.solvers.labo.baselines import RandomSearch, VanillaEI, VanillaUCB
 from scisuite.solvers.labo.campaign import Campaign
-from scisuite.solvers.labo.knowledge_gradient import MultiFidelityKG
-from scisuite.solvers.labo.labo import LABO
 from scisuite.solvers.labo.oracles import LLMOracle, Problem, RandomOracle
 
-STRATEGIES: dict[str, tuple[type[Campaign], dict[str, Any], str]] = {
-    "labo": (LABO, {}, "the paper's method"),
-    "gate_off": (LABO, {"gate": "always"}, "fused surrogate, every candidate run for real"),
-    "no_warm_start": (LABO, {"n_latin": 0, "starts": "random"}, "random starts and no Latin-hypercube answers"),
-    "random_llm": (LABO, {}, "LABO with uniformly random answers in the language model's place"),
-    "ucb": (VanillaUCB, {}, "UCB on real data from the same starts"),
-    "ucb_random_starts": (VanillaUCB, {"starts": "random"}, "UCB on real data from random starts"),
-    "ei": (VanillaEI, {}, "expected improvement on real data from the same starts"),
-    "log_ei": (VanillaEI, {"log": True}, "log expected improvement on real data from the same starts"),
-    "random": (RandomSearch, {}, "uniform draws"),
-    "llm_greedy": (LABO, {"acquisition": "llm_only", "gate": "always"}, "the language model's best, run for real"),
-    "random_fidelity": (LABO, {"gate": "random"}, "a fair coin in the gate's place"),
-    "variance_gate": (LABO, {"gate": "variance"}, "real where the language model's surrogate is certain already"),
-    "prior_mean": (LABO, {"acquisition": "prior_mean", "gate": "always"}, "the language model as prior mean"),
-    "gate_only": (LABO, {"acquisition": "real_only"}, "the gate without the fused bound"),
-    "mfkg": (MultiFidelityKG, {}, "botorch's multi-fidelity knowledge gradient"),
+
+@dataclass(frozen=True)
+class Strategy:
+    """A class of this package, as ``"module:Class"``, with the options that make it what its name says."""
+
+    target: str
+    summary: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> type[Campaign]:
+        """Import the class; all but random search need botorch."""
+        module, _, name = self.target.partition(":")
+        kind: type[Campaign] = getattr(import_module(f"scisuite.solvers.labo.{module}"), name)
+        return kind
+
+    @property
+    def has_surrogate(self) -> bool:
+        """Whether its class is LABO's or derives from it."""
+        return self.target.partition(":")[0] in ("labo", "baselines")
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "labo": Strategy("labo:LABO", "the paper's method"),
+    "gate_off": Strategy("labo:LABO", "fused surrogate, every candidate run for real", {"gate": "always"}),
+    "no_warm_start": Strategy(
+        "labo:LABO", "random starts and no Latin-hypercube answers", {"n_latin": 0, "starts": "random"}
+    ),
+    "random_llm": Strategy("labo:LABO", "LABO with uniformly random answers in the language model's place"),
+    "ucb": Strategy("baselines:VanillaUCB", "UCB on real data from the same starts"),
+    "ucb_random_starts": Strategy("baselines:VanillaUCB", "UCB on real data from random starts", {"starts": "random"}),
+    "ei": Strategy("baselines:VanillaEI", "expected improvement on real data from the same starts"),
+    "log_ei": Strategy(
+        "baselines:VanillaEI", "log expected improvement on real data from the same starts", {"log": True}
+    ),
+    "random": Strategy("random_search:RandomSearch", "uniform draws"),
+    "llm_greedy": Strategy(
+        "labo:LABO", "the language model's best, run for real", {"acquisition": "llm_only", "gate": "always"}
+    ),
+    "random_fidelity": Strategy("labo:LABO", "a fair coin in the gate's place", {"gate": "random"}),
+    "variance_gate": Strategy(
+        "labo:LABO", "real where the language model's surrogate is certain already", {"gate": "variance"}
+    ),
+    "prior_mean": Strategy(
+        "labo:LABO", "the language model as prior mean", {"acquisition": "prior_mean", "gate": "always"}
+    ),
+    "gate_only": Strategy("labo:LABO", "the gate without the fused bound", {"acquisition": "real_only"}),
+    "mfkg": Strategy("knowledge_gradient:MultiFidelityKG", "botorch's multi-fidelity knowledge gradient"),
 }
-"""Name → class, its options, and what it is."""
+"""Every campaign by name."""
 
 
 def make_strategy(
@@ -64,7 +95,7 @@ def make_strategy(
     """
     if name not in STRATEGIES:
         raise UnknownName(f"unknown strategy {name!r}{did_you_mean(str(name), STRATEGIES)}")
-    kind, preset, _ = STRATEGIES[name]
+    kind = STRATEGIES[name].load()
     known = {parameter for base in kind.__mro__ for parameter in inspect.signature(base.__init__).parameters}
     for option in options:
         if option not in known:
@@ -73,7 +104,7 @@ def make_strategy(
         oracle = RandomOracle(seed=seed).bind(
             Problem(space=space, maximise=maximise, value_range=value_range, pool=pool)
         )
-    arguments = {**preset, **options}
+    arguments = {**STRATEGIES[name].options, **options}
     return kind(
         space,
         oracle,

@@ -119,7 +119,7 @@ class KOHSurrogate:
         return self
 
     def predict(self, x: Array) -> Posterior:
-        """Posterior at encoded ``x`` (n, d)."""
+        """Posterior at encoded ``x`` (n, d); :class:`~scisuite.core.NotFitted` before :meth:`fit`."""
         mu_L, var_L = self.gp_cheap.predict(x)
         if self.sigma_l_includes_noise:
             var_L = var_L + self.gp_cheap.noise_variance

@@ -148,3 +148,10 @@ def test_actions_are_of_the_space() -> None:
     agent.bind(env)
     episode = run_episode(env, agent, seed=0)
     assert all(a.dtype == np.float32 and a.shape == (3,) for a in episode.actions)
+
+
+def test_uniform_draws_need_no_botorch(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *a: None)
+    agents.make("labo/random")
+    with pytest.raises(MissingDependency, match="needs torch"):
+        agents.make("labo/ucb")

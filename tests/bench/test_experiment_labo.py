@@ -91,7 +91,7 @@ def test_every_arm_names_a_strategy_and_options_that_it_has():
         assert arm.summary
         assert arm.role in experiments.Role.__args__
         config = dict(arm.config)
-        kind, _, _ = STRATEGIES[config.pop("strategy")]
+        kind = STRATEGIES[config.pop("strategy")].load()
         known = set(inspect.signature(labo.campaign).parameters)
         for base in kind.__mro__:
             known |= set(inspect.signature(base.__init__).parameters)

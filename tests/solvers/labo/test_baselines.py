@@ -12,9 +12,10 @@ from scisuite.core import InvalidInput, Space
 from scisuite.core.seeding import global_random_state_untouched
 from scisuite.solvers.labo import LABO, SolverOracle
 from scisuite.solvers.labo.acquisition import greedy_ucb_batch
-from scisuite.solvers.labo.baselines import RandomSearch, VanillaEI, VanillaUCB
+from scisuite.solvers.labo.baselines import VanillaEI, VanillaUCB
 from scisuite.solvers.labo.gp import GridGP
 from scisuite.solvers.labo.knowledge_gradient import MultiFidelityKG
+from scisuite.solvers.labo.random_search import RandomSearch
 from scisuite.solvers.labo.records import PoolExhausted
 
 SPACE = Space.from_bounds(x=(0, 1), y=(0, 1))

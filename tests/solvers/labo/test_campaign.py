@@ -618,3 +618,17 @@ def test_the_chemist_of_the_usage_page(tmp_path):
     assert point["solvent"] == "DMF"
     assert value == measure(point) > 60
     assert resumed.n_real == 6
+
+
+def test_a_function_takes_the_language_models_place_as_it_is():
+    space = Space.from_bounds(x=(0, 1), y=(0, 1))
+    optimiser = LABO(space, oracle=lambda rows: -np.square(rows - 0.4).sum(1), budget=4, n_latin=6)
+    for query in optimiser.ask():
+        optimiser.tell(query, 0.0)
+    assert optimiser.n_llm == 6
+
+
+@pytest.mark.parametrize(("oracle", "words"), [(5, "fitted solver or a function"), ("smollm", "unknown oracle")])
+def test_what_cannot_answer_is_no_oracle(oracle, words):
+    with pytest.raises(InvalidInput, match=words):
+        LABO(Space.from_bounds(x=(0, 1)), oracle=oracle, budget=4, n_latin=6)

@@ -197,6 +197,57 @@ def test_a_dead_endpoint_is_not_asked_to_the_end():
     assert len(oracle.client.questions) == 5
 
 
+def refused(oracle, x=X):
+    with pytest.raises(OracleError) as caught:
+        oracle.predict(x)
+    return str(caught.value).partition("failed): ")[2]
+
+
+def test_the_error_counts_the_causes_the_most_frequent_first():
+    assert refused(asked("140")) == "8 × 140 is outside the declared range [0, 100]"
+    assert refused(asked("It depends\non the solvent.")) == "8 × no number in 'It depends on the solvent.'"
+    assert refused(asked("140", "I say 50", "", "I say 50", None, "140", "I say 50")) == (
+        "4 × no number in 'I say 50'; 2 × 140 is outside the declared range [0, 100]; 1 × an empty reply; 1 × silence"
+    )
+    assert refused(asked("140", "-3")) == "8 × -3 (or the like) is outside the declared range [0, 100]"
+    assert refused(asked(None), np.repeat(X, 2, axis=0)) == "5 × silence; 11 × not asked after these"
+
+
+def test_the_causes_are_those_of_the_failures_in_a_row(tmp_path):
+    oracle = asked("5", "140", "silly", "silly", "140", "140", "140", "7", "dumb")
+    assert oracle.predict(X[:3]).n_failed == 2
+    assert oracle.predict(X[:4]).n_failed == 4
+    assert oracle.predict(X[:1]).n_failed == 0
+    assert refused(oracle) == "8 × no number in 'dumb'"
+    oracle = asked("5", "140", "dumb")
+    oracle.predict(X[:2])
+    assert refused(oracle) == "8 × no number in 'dumb'; 1 × 140 is outside the declared range [0, 100]"
+    cached = CachedOracle(asked("dumb"), tmp_path / "kept.jsonl").bind(PROBLEM)
+    assert cached.predict(X[:4]).n_failed == 4
+    again = CachedOracle(asked("140"), tmp_path / "kept.jsonl").bind(PROBLEM)
+    assert again.predict(X[:4]).n_failed == 4
+    assert refused(again, X[:5]) == (
+        "8 × a failure kept in kept.jsonl (retry_failed=True asks again); "
+        "1 × 140 is outside the declared range [0, 100]"
+    )
+
+
+def test_the_causes_over_http_never_hold_the_key(endpoint):
+    endpoint.default = Answer("Incorrect API key sk-very-secret", status=401)
+    oracle = over_http(endpoint, api_key="sk-very-secret")
+    assert refused(oracle, X[:5]) == "5 × HTTP 401: Incorrect API key ***"
+    endpoint.default = Answer("my key is sk-very-secret")
+    assert refused(oracle, X[:5]) == "5 × HTTP 401: Incorrect API key ***; 5 × no number in 'my key is ***'"
+    endpoint.script = [Answer(f"wait {n} s", status=429) for n in range(9)]
+    assert "5 × HTTP 429: wait " in refused(over_http(endpoint, max_retries=0), X[:5])
+    with FakeEndpoint() as gone:
+        url = gone.url
+    client = ChatClient("tiny", base_url=url, max_retries=0)
+    assert refused(EndpointOracle(client=client).bind(PROBLEM)).startswith("8 × no connection (")
+    with pytest.raises(InvalidInput, match="base_url must be a web address"):
+        EndpointOracle("tiny", base_url="notaurl")
+
+
 def test_answers_over_http_come_in_order(endpoint):
     oracle = over_http(endpoint)
     np.testing.assert_allclose(oracle.predict(X).mean, [p["temperature"] / 2 for p in POINTS])

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from scisuite import scenarios, solvers
-from scisuite.core import DamagedFile, InvalidInput, NotFitted, Space
+from scisuite.core import DamagedFile, Integer, InvalidInput, NotFitted, Space
 from scisuite.scenarios import BlackBoxScenario, DataScenario, Description
 from scisuite.solvers import check_solver
 from scisuite.solvers.base import restore
 from scisuite.solvers.labo.figures import figures_of_merit
+from scisuite.solvers.labo.solver import point_schema
 
 QUICK = {"n_latin": 5, "max_llm": 20}
 
@@ -209,3 +210,17 @@ def test_a_good_language_model_finds_the_oven():
     figures = solver.evaluate(Oven())
     assert figures["final_regret"] < 0.05
     assert all(math.isfinite(value) for value in figures.values())
+
+
+def test_the_tool_names_every_variable_with_its_unit_and_bounds():
+    space = Space.from_bounds(temperature=(20, 120, "degC"), n=Integer("n", 1, 4), solvent=["DMF", "THF"])
+    schema = point_schema(space)
+    assert schema["properties"]["temperature"] == {
+        "description": "in degC",
+        "type": "number",
+        "minimum": 20.0,
+        "maximum": 120.0,
+    }
+    assert schema["properties"]["n"]["type"] == "integer"
+    assert schema["properties"]["solvent"] == {"enum": ["DMF", "THF"]}
+    assert schema["required"] == ["temperature", "n", "solvent"]

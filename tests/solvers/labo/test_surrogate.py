@@ -10,7 +10,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scisuite.core import InvalidInput
+from scisuite.core import InvalidInput, NotFitted
 from scisuite.solvers.labo.gp import GridGP, Hyperparameters
 from scisuite.solvers.labo.surrogate import (
     DISCREPANCY_SCALE_FLOOR,
@@ -253,3 +253,8 @@ def test_bad_data_is_refused():
         KOHSurrogate().fit(x, y[:-1], x_R, y_R, pairs)
     with pytest.raises(InvalidInput, match="rho_fit must be one of centred, origin, fixed, shrunk, not 'slope'"):
         KOHSurrogate("slope")
+
+
+def test_before_fit_there_is_nothing_to_predict():
+    with pytest.raises(NotFitted, match="call fit first"):
+        KOHSurrogate().predict(np.zeros((1, 2)))
