@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from scisuite.core.errors import EngineFailure, InvalidInput, MissingDependency
 from scisuite.core.replies import append_line
@@ -23,8 +24,21 @@ Message = Mapping[str, Any]
 LONGEST_WAIT_S = 60.0
 
 
+LONGEST_EXCERPT = 60
+
+
 class ChatFailure(EngineFailure):
-    """An endpoint gave no usable reply, after every retry."""
+    """An endpoint gave no usable reply, after every retry.
+
+    Attributes
+    ----------
+    reason : str
+        Why the last attempt failed, without the model's name and the number of attempts.
+    """
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason or message
 
 
 @dataclass(frozen=True)
@@ -88,7 +102,8 @@ class ChatClient:
     Raises
     ------
     InvalidInput
-        If an argument is out of range, or there is neither a key nor an endpoint of one's own.
+        If an argument is out of range, the endpoint is no web address, or there is neither a key nor an endpoint of
+        one's own.
     MissingDependency
         If the ``openai`` package is absent.
     """
@@ -159,7 +174,8 @@ class ChatClient:
                 self._write(conversation, request, attempt, error=failure.reason, latency=elapsed)
                 if failure.final or attempt == self.max_retries:
                     tries = f"{attempt + 1} attempt{'s' if attempt else ''}"
-                    raise ChatFailure(f"{self.model} gave no reply after {tries}: {failure.reason}") from failure.cause
+                    message = f"{self.model} gave no reply after {tries}: {failure.reason}"
+                    raise ChatFailure(message, failure.reason) from failure.cause
                 self._sleep(min(max(self.backoff_s * 2.0**attempt, failure.wait_s), LONGEST_WAIT_S))
             else:
                 self._write(conversation, request, attempt, reply=reply)
@@ -189,9 +205,14 @@ class ChatClient:
             import openai
         except ModuleNotFoundError as error:
             raise MissingDependency("a chat endpoint needs the openai package", "llm") from error
+        name, url = "base_url", self.base_url
+        if not url:
+            name, url = "OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL")
+        if url and not _is_web_address(url):
+            raise InvalidInput(f"{name} must be a web address such as http://127.0.0.1:8000/v1, not {url!r}")
         key = self._api_key or os.environ.get("OPENAI_API_KEY")
         if not key:
-            if not (self.base_url or os.environ.get("OPENAI_BASE_URL")):
+            if not url:
                 raise InvalidInput(
                     "no API key: pass api_key=, set OPENAI_API_KEY, or name your own endpoint in base_url="
                 )
@@ -206,12 +227,12 @@ class ChatClient:
         except openai.APITimeoutError as error:
             raise _Unanswered(f"no answer within {self.timeout_s:g} s", error) from error
         except openai.APIConnectionError as error:
-            raise _Unanswered(f"no connection ({error.__cause__ or error})", error) from error
+            raise _Unanswered(self.censored(f"no connection ({error.__cause__ or error})"), error) from error
         except openai.APIStatusError as error:
             code = error.status_code
             final = code < 500 and code not in (408, 409, 429)
             wait = _seconds(error.response.headers.get("retry-after"))
-            raise _Unanswered(self._censored(f"HTTP {code}: {error.message}"), error, final, wait) from error
+            raise _Unanswered(f"HTTP {code}: {self._excerpt(_said(error))}", error, final, wait) from error
         except (openai.APIError, ValueError) as error:
             raise _Unanswered(f"the reply is unreadable ({type(error).__name__})", error) from error
         except TypeError as error:
@@ -220,15 +241,21 @@ class ChatClient:
             text = answer.choices[0].message.content
             usage = answer.usage.model_dump() if answer.usage is not None else {}
         except (AttributeError, IndexError, TypeError) as error:
-            raise _Unanswered("the reply is no chat completion", error) from error
+            seen = f": {self._excerpt(answer)}" if isinstance(answer, str) else ""
+            raise _Unanswered(f"the reply is no chat completion{seen}", error) from error
         if not isinstance(text, str):
             raise _Unanswered("the reply holds no text", None)
         tokens = {k: v for k, v in usage.items() if isinstance(v, int)}
         return Reply(text, str(answer.model or self.model), tokens, time.perf_counter() - started)
 
-    def _censored(self, text: str) -> str:
+    def censored(self, text: str) -> str:
+        """``text`` without the API key."""
         key = str(self._client.api_key)
         return text.replace(key, "***") if len(key) > 4 else text
+
+    def _excerpt(self, text: str) -> str:
+        # Censored first: half a key at the end of an excerpt would not be recognised.
+        return excerpt(self.censored(text))
 
     def _write(
         self,
@@ -265,6 +292,31 @@ class _Unanswered(Exception):
         self.cause = cause
         self.final = final
         self.wait_s = wait_s
+
+
+def excerpt(text: str) -> str:
+    """The beginning of ``text`` in one line, for a message.
+
+    >>> excerpt("one  " * 40)
+    'one one one one one one one one one one one one one one one…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_EXCERPT else f"{line[: LONGEST_EXCERPT - 1].rstrip()}…"
+
+
+def _said(error: Any) -> str:
+    """What an endpoint said of a status: its message where it keeps to the format, else the body as it is."""
+    message = error.body.get("message") if isinstance(error.body, dict) else None
+    return message if isinstance(message, str) else str(error.body or error.response.reason_phrase)
+
+
+def _is_web_address(url: Any) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
 
 
 def _seconds(header: str | None) -> float:

@@ -85,6 +85,30 @@ def test_a_refused_request_is_not_repeated(endpoint, waits, status):
     assert waits == []
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Answer("Incorrect API key", status=401), "HTTP 401: Incorrect API key"),
+        (Answer(body=b'{"detail": "Not Found"}', status=404), "HTTP 404: {'detail': 'Not Found'}"),
+        (Answer(body=b"<html>\n<body>oops</body>", status=500), "HTTP 500: <html> <body>oops</body>"),
+        (Answer(body=b"", status=503), "HTTP 503: Service Unavailable"),
+        (
+            Answer(body=b"<html>a portal</html>", headers={"Content-Type": "text/html"}),
+            "the reply is no chat completion: <html>a portal</html>",
+        ),
+        (Answer("x" * 200, status=400), f"HTTP 400: {'x' * 59}…"),
+        (Answer("x" * 50 + "sk-very-secret", status=400), f"HTTP 400: {'x' * 50}***"),
+    ],
+)
+def test_a_failure_says_in_one_line_why(endpoint, waits, answer, reason):
+    endpoint.default = answer
+    with pytest.raises(ChatFailure) as caught:
+        client(endpoint, waits, max_retries=0).complete(HELLO)
+    assert caught.value.reason == reason
+    assert str(caught.value) == f"tiny gave no reply after 1 attempt: {reason}"
+    assert pickle.loads(pickle.dumps(caught.value)).reason == reason
+
+
 def test_silence_beyond_the_timeout_is_retried(endpoint, waits):
     endpoint.script = [Answer(silence_s=5.0)]
     assert client(endpoint, waits, timeout_s=0.2).complete(HELLO).text == "hi"
@@ -141,6 +165,12 @@ def test_copies_reopen_and_pickles_hold_no_key(endpoint, waits, monkeypatch):
         ({"temperature": -1.0}, "temperature must be a non-negative number"),
         ({"temperature": float("nan")}, "temperature must be a non-negative number"),
         ({"seed": 1.5}, "seed must be a non-negative integer"),
+        ({"base_url": "notaurl"}, "base_url must be a web address such as http://.*, not 'notaurl'"),
+        ({"base_url": "ftp://host/v1"}, "base_url must be a web address"),
+        ({"base_url": "http://"}, "base_url must be a web address"),
+        ({"base_url": "http://host:99999/v1"}, "base_url must be a web address"),
+        ({"base_url": "http://[::1/v1"}, "base_url must be a web address"),
+        ({"base_url": 8000}, "base_url must be a web address"),
     ],
 )
 def test_bad_arguments(arguments, message):
@@ -164,6 +194,12 @@ def test_without_key_and_endpoint(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(InvalidInput, match="no API key: pass api_key=, set OPENAI_API_KEY"):
+        ChatClient("tiny")
+
+
+def test_an_endpoint_in_the_environment_is_checked_too(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
+    with pytest.raises(InvalidInput, match="OPENAI_BASE_URL must be a web address such as"):
         ChatClient("tiny")
 
 

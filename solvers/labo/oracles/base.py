@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -23,8 +26,28 @@ LONGEST_STREAK = 20
 """So many failed answers in a row raise :class:`OracleError`, however small the requests were."""
 
 
+MOST_CAUSES = 5
+"""So many causes of failed answers are named by :class:`OracleError`."""
+
+
 class OracleError(EngineFailure):
     """An oracle answers nothing any more; single failed answers are NaN and counted instead."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why an answer failed: ``template`` with ``{}`` for what was seen, or without. Causes of a template are counted
+    together.
+    """
+
+    template: str
+    seen: str = ""
+
+    def __str__(self) -> str:
+        return self.template.replace("{}", self.seen, 1) if self.seen else self.template
+
+
+NOT_ASKED = Cause("not asked after these")
 
 
 @dataclass(frozen=True)
@@ -124,10 +147,15 @@ class CountingOracle(ABC):
     n_queries: int = 0
     n_failed: int = 0
     _streak: int = 0
+    _streak_causes: tuple[Cause, ...] = ()
+    _causes: Mapping[int, Cause] = MappingProxyType({})
 
     @abstractmethod
     def _answer(self, x: Array) -> tuple[Array, Array | None]:
-        """Mean (n,) and standard deviation (n,) or None for valid rows (n, d); NaN where there is no answer."""
+        """Mean (n,) and standard deviation (n,) or None for valid rows (n, d); NaN where there is no answer.
+
+        Why there is none may be left in ``_causes``, by the number of the row.
+        """
 
     @property
     def model(self) -> str:
@@ -156,21 +184,29 @@ class CountingOracle(ABC):
         InvalidInput
             Before :meth:`bind`, or if a row is not in the space (or not in the pool, where the oracle needs one).
         OracleError
-            If none of at least five rows is answered, or twenty answers in a row have failed.
+            If none of at least five rows is answered, or twenty answers in a row have failed; the message counts why.
         """
         x = self._require_bound().space.require(x)
         if len(x) == 0:
             return LLMPrediction(np.empty(0), None, 0)
+        self._causes = {}
         mean, std = self._answer(x)
         mean = np.array(mean, dtype=np.float64)
         failed = ~np.isfinite(mean)
+        causes = {i: Cause("the answer was {}", f"{mean[i]:g}") for i in np.flatnonzero(failed).tolist()} | dict(
+            self._causes
+        )
         limits = self._limits()
         if self.checks_range and limits is not None:
             with np.errstate(invalid="ignore"):
-                failed |= (mean < limits[0]) | (mean > limits[1])
+                outside = (mean < limits[0]) | (mean > limits[1])
+            failed |= outside
+            template = f"{{}} is outside the declared range [{limits[0]:g}, {limits[1]:g}]"
+            causes |= {i: Cause(template, f"{mean[i]:g}") for i in np.flatnonzero(outside & np.isfinite(mean)).tolist()}
         mean[failed] = np.nan
         if std is not None:
             std = np.where(failed, np.nan, np.asarray(std, dtype=np.float64))
+        self._causes = causes
         self._count(failed)
         return LLMPrediction(mean, std, int(failed.sum()))
 
@@ -183,11 +219,17 @@ class CountingOracle(ABC):
         n, lost = len(failed), int(failed.sum())
         self.n_queries += n
         self.n_failed += lost
-        self._streak = self._streak + n if lost == n else int(np.argmin(failed[::-1]))
+        causes = tuple(self._causes[i] for i in np.flatnonzero(failed).tolist())
+        if lost == n:
+            self._streak_causes = self._streak_causes[: self._streak] + causes
+            self._streak += n
+        else:
+            self._streak = int(np.argmin(failed[::-1]))
+            self._streak_causes = causes[lost - self._streak :]
         if lost == n and (n >= WHOLE_REQUEST or self._streak >= LONGEST_STREAK):
             raise OracleError(
                 f"{self.model} answered none of the last {self._streak} questions "
-                f"({self.n_failed} of {self.n_queries} failed)"
+                f"({self.n_failed} of {self.n_queries} failed): {_counted(self._streak_causes)}"
             )
 
     def _limits(self) -> tuple[float, float] | None:
@@ -197,6 +239,22 @@ class CountingOracle(ABC):
         if self.problem is None:
             raise InvalidInput(f"{type(self).__name__} is not bound to a problem; call bind(scenario or Problem) first")
         return self.problem
+
+
+def _counted(causes: Sequence[Cause]) -> str:
+    """Causes with how often each occurred, the most frequent first."""
+    groups: dict[str, list[Cause]] = {}
+    for cause in causes:
+        groups.setdefault(cause.template, []).append(cause)
+    # Python sorts stably: equally frequent ones stay in the order in which they occurred.
+    ordered = sorted(groups.values(), key=lambda group: (group[0] == NOT_ASKED, -len(group)))
+    told = []
+    for group in ordered[:MOST_CAUSES]:
+        alike = Counter(group).most_common(1)[0][0]
+        seen = alike.seen if len(set(group)) == 1 else f"{alike.seen} (or the like)"
+        told.append(f"{len(group)} × {Cause(alike.template, seen)}")
+    rest = sum(map(len, ordered[MOST_CAUSES:]))
+    return "; ".join([*told, f"{rest} × something else"] if rest else told)
 
 
 def as_range(value: Any) -> tuple[float, float]:

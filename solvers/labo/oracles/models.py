@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 
 from scisuite.core import InvalidInput
-from scisuite.core.chat import ChatClient, ChatFailure, ChatModel
+from scisuite.core.chat import ChatClient, ChatFailure, ChatModel, excerpt
 from scisuite.core.local_model import LocalModel
 from scisuite.scenarios.base import BlackBoxScenario
-from scisuite.solvers.labo.oracles.base import WHOLE_REQUEST, Array, CountingOracle, Problem
+from scisuite.solvers.labo.oracles.base import NOT_ASKED, WHOLE_REQUEST, Array, Cause, CountingOracle, Problem
 from scisuite.solvers.labo.oracles.prompts import (
     QUESTION,
     TEMPLATE,
@@ -104,7 +104,9 @@ class LocalModelOracle(CountingOracle):
         problem = self._require_bound()
         if self.mode == "text":
             replies = [self._language_model.complete([_user(self.prompt(row))]).text for row in x]
-            return np.array([parse_value(reply, problem.unit) for reply in replies]), None
+            mean = np.array([parse_value(reply, problem.unit) for reply in replies])
+            self._causes = {int(i): _no_number(replies[i]) for i in np.flatnonzero(np.isnan(mean))}
+            return mean, None
         low, high = self._limits() or (0.0, 1.0)
         prefix = self._prefix()
         probabilities = np.array(
@@ -271,26 +273,40 @@ class EndpointOracle(CountingOracle):
         unit = self._require_bound().unit
         prompts = [self.prompt(row) for row in x]
         mean = np.full(len(x), np.nan)
+        causes = dict.fromkeys(range(len(x)), NOT_ASKED)
         unanswered = 0
         with ThreadPoolExecutor(self.workers) as pool:
             for start in range(0, len(x), self.workers):
                 replies = list(pool.map(self._reply, prompts[start : start + self.workers]))
                 for i, reply in enumerate(replies, start):
-                    unanswered = unanswered + 1 if reply is None else 0
-                    mean[i] = math.nan if reply is None else parse_value(reply, unit)
+                    unanswered = unanswered + 1 if isinstance(reply, Cause) else 0
+                    mean[i] = math.nan if isinstance(reply, Cause) else parse_value(reply, unit)
+                    causes[i] = reply if isinstance(reply, Cause) else _no_number(self._censored(reply))
                 if unanswered >= WHOLE_REQUEST:
                     break
+        self._causes = {i: cause for i, cause in causes.items() if math.isnan(mean[i])}
         return mean, None
 
-    def _reply(self, prompt: str) -> str | None:
+    def _reply(self, prompt: str) -> str | Cause:
+        """The text of the reply, or why there is none."""
         try:
             return self.client.complete([_user(prompt)]).text
-        except ChatFailure:
-            return None
+        except ChatFailure as failure:
+            # "HTTP 429: wait 3 s" and "HTTP 429: wait 2 s" are one cause.
+            kind, colon, said = failure.reason.partition(": ")
+            return Cause(f"{kind}: {{}}", said) if colon else Cause(kind)
+
+    def _censored(self, text: str) -> str:
+        censored = getattr(self.client, "censored", None)
+        return str(censored(text)) if callable(censored) else text
 
 
 def _user(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
+
+
+def _no_number(reply: str) -> Cause:
+    return Cause("no number in {}", f"'{excerpt(reply)}'") if reply.strip() else Cause("an empty reply")
 
 
 def _check_shown(examples: Sequence[Example], problem: Any) -> None:

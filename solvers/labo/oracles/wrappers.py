@@ -11,7 +11,7 @@ import numpy as np
 from scisuite.core import InvalidInput
 from scisuite.core.replies import ReplyCache
 from scisuite.scenarios.base import BlackBoxScenario
-from scisuite.solvers.labo.oracles.base import Array, CountingOracle, LLMOracle, Problem
+from scisuite.solvers.labo.oracles.base import Array, Cause, CountingOracle, LLMOracle, Problem
 
 CHUNK = 16
 """Rows that a cache asks for at once: so many answers a kill can lose."""
@@ -131,15 +131,20 @@ class CachedOracle(CountingOracle):
         keys = [ReplyCache.key(prompt, self.model) for prompt in prompts]
         missing = [i for i, key in enumerate(keys) if not self._kept(key)]
         self.n_replayed += len(x) - len(missing)
+        replayed = Cause(f"a failure kept in {self.cache.path.name} (retry_failed=True asks again)")
+        causes = dict.fromkeys(set(range(len(x))) - set(missing), replayed)
         unique = list({keys[i]: i for i in reversed(missing)}.values())[::-1]
         for start in range(0, len(unique), CHUNK):
             rows = unique[start : start + CHUNK]
             answer = self.inner.predict(x[rows])
+            told = getattr(self.inner, "_causes", {})
+            causes |= {i: told[j] for j, i in enumerate(rows) if j in told}
             for j, i in enumerate(rows):
                 reply = {"mean": answer.mean[j], "std": None if answer.std is None else answer.std[j]}
                 self.cache.put(keys[i], reply, model=self.model, prompt=prompts[i])
         replies = [self.cache.get(key) for key in keys]
         mean = np.array([_number(reply["mean"]) for reply in replies])
+        self._causes = {i: cause for i, cause in causes.items() if np.isnan(mean[i])}
         std = np.array([_number(reply["std"]) for reply in replies])
         return mean, None if np.isnan(std).all() else std
 
