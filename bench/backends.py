@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -153,12 +154,24 @@ def _ray(jobs: int) -> Iterator[Batch]:
             "object_store_memory": _RAY_OBJECT_STORE_BYTES,
             "include_dashboard": False,
         }
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **({} if "RAY_ADDRESS" in os.environ else local))
+        with _termination_kept():
+            ray.init(log_to_driver=False, logging_level=logging.ERROR, **({} if "RAY_ADDRESS" in os.environ else local))
     try:
         yield partial(_joblib_batch, backend="ray", jobs=jobs)
     finally:
         if started:
             ray.shutdown()
+
+
+@contextlib.contextmanager
+def _termination_kept() -> Iterator[None]:
+    """Put the handler of SIGTERM back that the body replaces: Ray's ends the process with exit code 15."""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
 
 
 def _joblib_batch(cells: Sequence[Cell], store: RowStore, *, backend: str, jobs: int, **options: Any) -> str | None:

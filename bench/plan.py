@@ -134,9 +134,12 @@ def plan(
     return list(cells.values())
 
 
-def pending(cells: Iterable[Cell], store: RowStore) -> list[Cell]:
-    """The cells that have no ``ok`` row from the present code; errors and skipped ones are tried again."""
-    return [cell for cell in cells if not _is_current(store.get(cell.key), cell)]
+def pending(cells: Iterable[Cell], store: RowStore, damaged: list[InvalidInput] | None = None) -> list[Cell]:
+    """The cells that have no ``ok`` row from the present code; errors and skipped ones are tried again.
+
+    ``damaged`` collects the errors of rows that cannot be read, as in :meth:`RowStore.get`; their cells are pending.
+    """
+    return [cell for cell in cells if not _is_current(store.get(cell.key, damaged), cell)]
 
 
 def planned_minutes(cells: Sequence[Cell], rows: Iterable[Row], jobs: int = 1) -> float | None:

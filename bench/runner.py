@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ def run(
     backend: str = "loky",
     out: str | os.PathLike[str] = "runs",
     progress: bool = True,
+    on_damaged: Callable[[InvalidInput], object] | None = None,
 ) -> list[Row]:
     """Run the cells of a tier that have no current row, and return the rows of all its cells.
 
@@ -55,6 +56,9 @@ def run(
         Rows are written to ``<out>/<experiment>/<tier>/``.
     progress : bool
         Whether a run of more than two seconds shows a bar on standard error.
+    on_damaged : callable or None
+        Is told, before anything runs, of each row that cannot be read; its cell runs again. By default that is a
+        :class:`~scisuite.bench.store.DamagedRowWarning`.
 
     Returns
     -------
@@ -78,7 +82,12 @@ def run(
     jobs = jobs or joblib.cpu_count()
     store = RowStore(out)
     store.refuse_unwritable(cells[0].experiment, tier)
-    todo = _skip_missing(pending(cells, store), store)
+    damaged: list[InvalidInput] | None = None if on_damaged is None else []
+    todo = pending(cells, store, damaged)
+    if on_damaged is not None:
+        for error in damaged or ():
+            on_damaged(error)
+    todo = _skip_missing(todo, store)
     with _watch(todo, store, progress):
         together = [cell for cell in todo if not cell.exclusive]
         if jobs == 1 and backend == "loky":

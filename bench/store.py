@@ -62,13 +62,16 @@ class RowStore:
         write_json(path, row)
         return path
 
-    def get(self, key: str) -> Row | None:
-        """The row of a key, or ``None`` where there is none or only a damaged file, which a warning names."""
+    def get(self, key: str, damaged: list[InvalidInput] | None = None) -> Row | None:
+        """The row of a key, or ``None`` where there is none or only a damaged file.
+
+        ``damaged`` collects the errors of such files; without it, each is a :class:`DamagedRowWarning`.
+        """
         for path in self.folder.glob(f"*/*/{key}.json"):
             try:
                 return read_row(path)
             except InvalidInput as error:
-                warnings.warn(str(error), DamagedRowWarning, stacklevel=2)
+                _report(error, damaged, stacklevel=3)
         return None
 
     def refuse_unwritable(self, experiment: str, tier: str) -> None:
@@ -132,9 +135,10 @@ def read_rows(*paths: str | os.PathLike[str], damaged: list[InvalidInput] | None
     Parameters
     ----------
     *paths : path
-        A file must be a row. In a folder only files named by a key are looked at, so logs and reports may lie beside.
+        A file must be a row. In a folder only files named by a key are read; other JSON files directly beside such
+        ones are left out and named, everything else may lie there.
     damaged : list or None
-        Collects the errors of a folder's unreadable rows; without it, each is a :class:`DamagedRowWarning`.
+        Collects the errors of what was left out of a folder; without it, each is a :class:`DamagedRowWarning`.
 
     Raises
     ------
@@ -155,16 +159,25 @@ def _all_rows(paths: Iterable[str | os.PathLike[str]], damaged: list[InvalidInpu
         if not path.is_dir():
             yield path.stat().st_mtime_ns if path.exists() else 0, read_row(path)
             continue
-        for file in sorted(path.rglob("*.json")):
+        files = sorted(path.rglob("*.json"))
+        row_folders = {file.parent for file in files if _ROW_FILE.fullmatch(file.name)}
+        for file in files:
             if not _ROW_FILE.fullmatch(file.name):
+                if file.parent in row_folders:
+                    message = f"{file} is no row: a row's file is named by its key, sixteen hexadecimal digits"
+                    _report(DamagedFile(message), damaged, stacklevel=4)
                 continue
             try:
                 yield file.stat().st_mtime_ns, read_row(file)
             except InvalidInput as error:
-                if damaged is None:
-                    warnings.warn(str(error), DamagedRowWarning, stacklevel=3)
-                else:
-                    damaged.append(error)
+                _report(error, damaged, stacklevel=4)
+
+
+def _report(error: InvalidInput, damaged: list[InvalidInput] | None, stacklevel: int) -> None:
+    if damaged is None:
+        warnings.warn(str(error), DamagedRowWarning, stacklevel=stacklevel)
+    else:
+        damaged.append(error)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from scisuite.bench.cli.output import figure, new_table, print_table
 from scisuite.bench.experiment import Experiment
+from scisuite.core import InvalidInput
 
 TIER_MINUTES = {"smoke": 0.5, "quick": 25.0}
 """What a tier may take on two cores: all that is known of an experiment that has not run here before."""
@@ -45,17 +46,22 @@ def estimate(
     claims: Sequence[str] | None,
     jobs: int | None,
     out: Path,
+    damaged: list[InvalidInput] | None = None,
 ) -> Estimate:
-    """Count the cells and estimate their wall time from the rows that earlier runs left in ``out``."""
+    """Count the cells and estimate their wall time from the rows that earlier runs left in ``out``.
+
+    ``damaged`` collects the errors of those that cannot be read.
+    """
     from joblib import cpu_count
 
     from scisuite.bench.plan import pending, plan, planned_minutes
     from scisuite.bench.store import RowStore, read_rows
 
     cells = plan(experiment, tier, seeds=seeds, arms=arms, claims=claims)
-    waiting = pending(cells, RowStore(out))
+    # What is damaged lies in the experiment's folder, which is read as a whole below.
+    waiting = pending(cells, RowStore(out), [])
     folder = out / experiment.slug
-    earlier = read_rows(folder, damaged=[]) if folder.is_dir() else []
+    earlier = read_rows(folder, damaged=damaged) if folder.is_dir() else []
     minutes, basis = planned_minutes(waiting, earlier, jobs or cpu_count()), "earlier rows"
     if not waiting:
         minutes = 0.0

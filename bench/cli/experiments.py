@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from scisuite.bench.cli.failures import FAILED
+from scisuite.bench.cli.failures import FAILED, termination_interrupts
 from scisuite.bench.cli.output import print_json_lines, print_table, say, work_prints_to_stderr
 from scisuite.bench.experiment import Claim, Experiment
 from scisuite.core import InvalidInput
@@ -29,6 +29,7 @@ class Selection:
     claim_ids: tuple[str, ...] | None
 
 
+@termination_interrupts()
 def bench_command(
     slugs: Annotated[list[str] | None, typer.Argument(metavar="SLUG…", help="One or more experiments.")] = None,
     tier: Annotated[str, typer.Option(help="smoke, quick or full.")] = "quick",
@@ -85,6 +86,7 @@ def bench_command(
                     jobs=jobs,
                     backend=backend,
                     out=out,
+                    on_damaged=_say_left_out,
                 )
                 claims = selection.claims
                 if selection.claim_ids is None:
@@ -92,9 +94,9 @@ def bench_command(
                 result = Result.of(selection.experiment, tier, seeds, rows, claims)
                 page = out / slug / tier / "report.html"
                 write_html(rows, page, command)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             again = f"{command} --json" if json else command
-            raise KeyboardInterrupt(f"completed rows survive in {out}; this goes on from them: {again}") from None
+            raise type(interrupt)(f"completed rows survive in {out}; this goes on from them: {again}") from None
         failed = failed or result.failed
         if json:
             print_json_lines([result.to_json()])
@@ -147,7 +149,7 @@ def report_command(
         damaged: list[InvalidInput] = []
         rows = read_rows(*paths, damaged=damaged)
         for error in damaged:
-            say(f"left out: {error}")
+            _say_left_out(error)
         if not rows:
             raise InvalidInput(f"there are no rows in {', '.join(map(str, paths))}; 'scisuite bench SLUG' makes some")
         results, unknown = results_of(rows)
@@ -225,15 +227,24 @@ def _dry_run(
 ) -> None:
     from scisuite.bench.cli.estimate import estimate, print_estimates
 
+    damaged: list[InvalidInput] = []
     with work_prints_to_stderr():
         estimates = [
-            estimate(s.experiment, tier, seeds=seeds, arms=s.arms, claims=s.claim_ids, jobs=jobs, out=out)
+            estimate(
+                s.experiment, tier, seeds=seeds, arms=s.arms, claims=s.claim_ids, jobs=jobs, out=out, damaged=damaged
+            )
             for s in selections
         ]
+    for error in damaged:
+        _say_left_out(error)
     if json:
         print_json_lines(each.to_json() for each in estimates)
     else:
         print_estimates(estimates)
+
+
+def _say_left_out(error: InvalidInput) -> None:
+    say(f"left out: {error}")
 
 
 def _repeat(path: Path, json: bool) -> None:

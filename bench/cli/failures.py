@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import threading
 import traceback
 from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 import typer
@@ -16,11 +19,40 @@ from scisuite.core import EngineFailure, InvalidInput, MissingDependency
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
+TERMINATED = 143
 
 # Typer keeps its usage errors to itself except for this one, whose base they share.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
 _debug = False
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which a cluster sends before it takes the machine away: everything ends as it does on Ctrl-C."""
+
+
+@contextlib.contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """Raise :class:`Terminated` when SIGTERM comes while the body runs; further ones are ignored while it cleans up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def terminate(signal_number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise Terminated
+
+    previous = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def interruption(interrupt: KeyboardInterrupt) -> tuple[str, int]:
+    """The line and the exit code of an interrupted command."""
+    word, code = ("terminated", TERMINATED) if isinstance(interrupt, Terminated) else ("interrupted", INTERRUPTED)
+    return f"{word}: {interrupt}" if str(interrupt) else word, code
 
 
 def take_debug(arguments: Sequence[str]) -> tuple[bool, list[str]]:

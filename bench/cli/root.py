@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from scisuite.bench.cli import catalogue, episodes, experiments, scaffolding, training
 from scisuite.bench.cli.extensions import Extension, find_extensions
-from scisuite.bench.cli.failures import INTERRUPTED, debug_wanted, exit_code_of, take_debug
+from scisuite.bench.cli.failures import debug_wanted, exit_code_of, interruption, take_debug
 from scisuite.bench.cli.output import say
 from scisuite.core import __version__
 from scisuite.core.registry import did_you_mean
@@ -45,13 +45,16 @@ class RootGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            say(f"interrupted: {interrupt}" if str(interrupt) else "interrupted")
-            raise typer.Exit(INTERRUPTED) from None
+            line, code = interruption(interrupt)
+            say(line)
+            raise typer.Exit(code) from None
 
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str = "", standalone_mode: bool = True, **extra: Any
     ) -> Any:
-        """Run a command and exit: 0 done, 1 a cell or an engine failed, 2 bad input in one line, 130 interrupted."""
+        """Run a command and exit: 0 done, 1 a cell or an engine failed, 2 bad input in one line, 130 interrupted,
+        143 terminated.
+        """
         debug, arguments = take_debug(sys.argv[1:] if args is None else args)
         with debug_wanted(debug):
             try:

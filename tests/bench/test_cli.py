@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import scisuite.bench.commands
 from scisuite.bench.cli import app, extensions
+from scisuite.bench.cli.failures import Terminated
 from scisuite.core import EngineFailure, MissingDependency, __version__
 
 COMMANDS = ("list", "info", "doctor", "run", "train", "eval", "bench", "report", "cite", "new")
@@ -103,6 +104,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message):
         (ZeroDivisionError("by zero"), 1, "scisuite: unexpected ZeroDivisionError: by zero (--debug shows where)"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (KeyboardInterrupt("rows survive"), 130, "interrupted: rows survive"),
+        (Terminated("rows survive"), 143, "terminated: rows survive"),
     ],
 )
 def test_exit_codes(monkeypatch, error, code, message):

@@ -56,11 +56,15 @@ def no_work(monkeypatch):
         def to_json(self, budget_used):
             return {"cpu_seconds": 0.5, "wall_seconds": 1.0, "peak_mib": 50.0, "budget_used": budget_used}
 
-    def run(experiment, tier, *, seeds, arms, claims, jobs, backend, out):
+    def run(experiment, tier, *, seeds, arms, claims, jobs, backend, out, on_damaged):
         print("an engine talks")
         store = RowStore(out)
         cells = plan(experiment, tier, seeds=seeds, arms=arms, claims=claims)
-        for cell in _skip_missing(pending(cells, store), store):
+        damaged = []
+        todo = pending(cells, store, damaged)
+        for error in damaged:
+            on_damaged(error)
+        for cell in _skip_missing(todo, store):
             store.write(answers.answer(cell))
         return [_row_of_cell(cell, store) for cell in cells]
 
@@ -166,6 +170,21 @@ def test_dry_run(toy_cli, no_work, tmp_path):
     assert 0 < after["minutes"] <= 2 / 60 + 0.001
 
 
+@pytest.mark.filterwarnings("error")
+def test_damaged_rows_are_named_and_run_again(toy_cli, tmp_path):
+    command = ["bench", "toy", "--seeds", "1", "--jobs", "1", "--arm", "method", "--out", str(tmp_path)]
+    assert invoke(app, command).exit_code == 0
+    (row,) = (tmp_path / "toy/quick").glob("*.json")
+    row.write_text("{")
+    for arguments in ([*command, "--dry-run"], command):
+        result = invoke(app, arguments)
+        assert result.exit_code == 0, result.stderr
+        (line,) = [line for line in result.stderr.splitlines() if "left out" in line]
+        assert line.startswith(f"left out: {row} is not valid JSON: ")
+    assert len(read_rows(tmp_path)) == 1
+    assert "left out" not in invoke(app, command).stderr
+
+
 def test_repeat(toy_cli, no_work, tmp_path):
     invoke(app, ["bench", "toy", "--seeds", "1", "--out", str(tmp_path)])
     path = next(file for file in (tmp_path / "toy/quick").glob("*.json"))
@@ -187,12 +206,20 @@ def test_report(toy_cli, no_work, tmp_path):
     for slug in ("toy", "other"):
         invoke(app, ["bench", slug, "--out", str(runs)])
     (runs / "toy/quick" / f"{'0' * 16}.json").write_text("{")
+    for name in (f"{'1' * 16}.json", "x.json"):
+        (runs / "toy/quick" / name).write_text('"x"')
+    (runs / "config.json").write_text("{}")
     markdown.write_text("# Mine\n<!-- generated: begin -->\n<!-- generated: end -->\nmine too\n")
     result = invoke(app, ["report", str(runs), "-o", str(page), "--markdown", str(markdown)])
     assert result.exit_code == 0, result.stderr
     assert "toy.ratio" in result.stdout
     assert f"wrote {page}" in result.stderr
-    assert "left out: " in result.stderr
+    assert [line for line in result.stderr.splitlines() if "left out" in line] == [
+        f"left out: {runs}/toy/quick/{'0' * 16}.json is not valid JSON: Expecting property name enclosed in double "
+        "quotes: line 1 column 2 (char 1)",
+        f"left out: {runs}/toy/quick/{'1' * 16}.json is not a row of an experiment",
+        f"left out: {runs}/toy/quick/x.json is no row: a row's file is named by its key, sixteen hexadecimal digits",
+    ]
     assert page.read_text() == f"<!doctype html>scisuite report {runs} -o {page}"
     assert "toy.ratio" in markdown.read_text()
     assert markdown.read_text().endswith("mine too\n")
@@ -258,22 +285,47 @@ def test_workers_that_print_leave_standard_output_clean(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process group's Ctrl-C is sent otherwise there")
-def test_ctrl_c_keeps_the_completed_rows(tmp_path):
-    command = [sys.executable, HERE / "toy_cli.py", "bench", "slow", "--jobs", "2", "--out", tmp_path]
+@pytest.mark.skipif(sys.platform == "win32", reason="a process group's signals are sent otherwise there")
+@pytest.mark.parametrize(
+    ("send", "jobs", "code", "word"),
+    [
+        # As a terminal does: to the process and all its workers.
+        (lambda pid: os.killpg(pid, signal.SIGINT), 2, 130, "interrupted"),
+        # As clusters do: one sends it to every process, another to the first.
+        (lambda pid: os.killpg(pid, signal.SIGTERM), 2, 143, "terminated"),
+        (lambda pid: os.kill(pid, signal.SIGTERM), 1, 143, "terminated"),
+    ],
+    ids=["ctrl-c", "sigterm-to-all", "sigterm-to-one"],
+)
+def test_a_stopped_bench_keeps_the_completed_rows_and_leaves_no_worker(tmp_path, send, jobs, code, word):
+    command = [sys.executable, HERE / "toy_cli.py", "bench", "slow", "--jobs", str(jobs), "--out", tmp_path]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         deadline = time.monotonic() + 60
         while not (kept := list(tmp_path.rglob("*.json"))) and time.monotonic() < deadline:
             time.sleep(0.05)
-        # As a terminal does: to the process and all its workers.
-        os.killpg(process.pid, signal.SIGINT)
+        send(process.pid)
         out, error = process.communicate(timeout=60)
-    assert process.returncode == 130, error
+    assert process.returncode == code, error
     assert kept
     assert out == ""
-    assert f"interrupted: completed rows survive in {tmp_path}" in error
-    assert "Traceback" not in error
+    again = f"scisuite bench toy --tier quick --out {tmp_path}"
+    # A run of more than two seconds shows a bar.
+    assert [line for line in error.splitlines() if not line.startswith("toy quick")] == [
+        f"{word}: completed rows survive in {tmp_path}; this goes on from them: {again}"
+    ]
+    deadline = time.monotonic() + 20
+    while _group_lives(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _group_lives(process.pid)
     assert {row["status"] for row in read_rows(tmp_path)} == {"ok"}
     assert len(read_rows(tmp_path)) < 40
+
+
+def _group_lives(leader):
+    try:
+        os.killpg(leader, 0)
+    except ProcessLookupError:
+        return False
+    return True

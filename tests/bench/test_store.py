@@ -55,6 +55,9 @@ def test_a_damaged_row_counts_as_missing_and_is_named(tmp_path: Path) -> None:
         assert store.get("0123456789abcdef") is None
     with pytest.warns(DamagedRowWarning):
         assert read_rows(tmp_path) == []
+    collected: list[InvalidInput] = []
+    assert store.get("0123456789abcdef", collected) is None
+    assert [type(error) for error in collected] == [DamagedFile]
     damaged: list[InvalidInput] = []
     assert read_rows(tmp_path, damaged=damaged) == []
     assert [type(error) for error in damaged] == [DamagedFile]
@@ -87,6 +90,10 @@ def test_folders_are_read_recursively_in_a_fixed_order_and_other_files_passed_ov
     (tmp_path / "deep" / "config.json").write_text("{not json")
     found = read_rows(tmp_path)
     assert [(r["arm"], r["seed"]) for r in found] == [("method", 2), ("method", 10), ("peer", 1)]
+    (tmp_path / "deep" / "runs" / "toy" / "quick" / "notes.json").write_text("[]")
+    with pytest.warns(DamagedRowWarning, match="notes.json is no row: a row's file is named by its key"):
+        assert len(read_rows(tmp_path)) == 3
+    (tmp_path / "deep" / "runs" / "toy" / "quick" / "notes.json").unlink()
     one_file = RowStore(tmp_path).write(row(key=key(7), arm="floor"))
     assert len(read_rows(one_file, tmp_path / "deep")) == 4
 
