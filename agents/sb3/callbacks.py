@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -56,6 +57,50 @@ class ProgressCallback(BaseCallback):
     def _note(self) -> str:
         episodes = self.model.ep_info_buffer
         return f"return {np.mean([episode['r'] for episode in episodes]):.3g}" if episodes else ""
+
+
+class TrainingClock(BaseCallback):
+    """Seconds of wall time that learning took, without what came before its first step and without :meth:`leaving_out`.
+
+    Put it first among the callbacks.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+        self._resumed_at: float | None = None
+
+    def leaving_out(self, callback: BaseCallback) -> list[BaseCallback]:
+        """``callback`` between two others that stop and resume the clock."""
+        return [_Switch(self.stop), callback, _Switch(self.resume)]
+
+    def resume(self) -> None:
+        """Count from now on."""
+        self._resumed_at = time.perf_counter()
+
+    def stop(self) -> None:
+        """Count no further; harmless where the clock stands already."""
+        if self._resumed_at is not None:
+            self.seconds += time.perf_counter() - self._resumed_at
+            self._resumed_at = None
+
+    def _on_training_start(self) -> None:
+        self.resume()
+
+    def _on_step(self) -> bool:
+        return True
+
+
+class _Switch(BaseCallback):
+    """Call something after every step."""
+
+    def __init__(self, switch: Callable[[], None]) -> None:
+        super().__init__()
+        self._switch = switch
+
+    def _on_step(self) -> bool:
+        self._switch()
+        return True
 
 
 class StopOnRequest(BaseCallback):

@@ -95,7 +95,9 @@ def train(
     dict
         JSON: ``env``, ``algo``, ``seed``, ``vec``, ``vector`` (native, serial or processes), ``status`` (done or
         interrupted), ``timesteps``, ``resumed_from``, ``updates``, ``episodes`` (of this start) and ``mean_return``
-        (of the last hundred), ``best_evaluation``, ``seconds``, ``steps_per_second``, ``model``, ``versions``.
+        (of the last hundred), ``best_evaluation``, ``seconds`` (of this start, all told), ``training_seconds`` (of
+        them, those spent learning: without imports, evaluations and the set-up before the first step),
+        ``steps_per_second`` (of the latter), ``model``, ``versions``.
 
     Raises
     ------
@@ -108,6 +110,7 @@ def train(
     EngineFailure
         If a checkpoint cannot be written.
     """
+    started = time.perf_counter()
     method = algorithm(algo)
     seed = as_seed(seed)
     for name, value, least in (("timesteps", timesteps, 1), ("vec", vec, 1)):
@@ -149,7 +152,7 @@ def train(
                 eval_env = make_vec_env(env_id, 1, seed=evaluation_seed, env_kwargs=env_kwargs)
             write_json(out / "config.json", config)
             record_episodes(train_env, out / "episodes" / f"from-{model.num_timesteps:09d}")
-            return _learn(model, method, train_env, eval_env, out, config, progress)
+            return _learn(model, method, train_env, eval_env, out, config, progress, started)
         finally:
             train_env.close()
             if eval_env is not None:
@@ -164,17 +167,17 @@ def _learn(
     out: Path,
     config: dict[str, Any],
     progress: bool,
+    started: float,
 ) -> dict[str, Any]:
-    from scisuite.agents.sb3.callbacks import CheckpointWriter, ProgressCallback, StopOnRequest
+    from scisuite.agents.sb3.callbacks import CheckpointWriter, ProgressCallback, StopOnRequest, TrainingClock
 
     begun_at, timesteps, vec = model.num_timesteps, config["timesteps"], config["vec"]
-    stop = StopOnRequest()
+    stop, clock = StopOnRequest(), TrainingClock()
     title = f"{config['algo']} in {config['env']}"
-    started = time.perf_counter()
     with Progress(title, total=timesteps, enabled=progress) as bar, stop.on_interrupt():
         evaluation = _evaluation(model, method, eval_env, out, max(config["eval_every"] // vec, 1))
-        callbacks = [CheckpointWriter(out / "checkpoints", config["checkpoint_every"]), ProgressCallback(bar)]
-        callbacks += [evaluation] if evaluation is not None else []
+        callbacks = [clock, CheckpointWriter(out / "checkpoints", config["checkpoint_every"]), ProgressCallback(bar)]
+        callbacks += clock.leaving_out(evaluation) if evaluation is not None else []
         # Last in the list, so that the step that is interrupted has been counted and evaluated like any other.
         callbacks.append(stop)
         model.learn(
@@ -183,7 +186,7 @@ def _learn(
             tb_log_name=config["algo"],
             reset_num_timesteps=begun_at == 0,
         )
-        seconds = time.perf_counter() - started
+        clock.stop()
         checkpoint = save_checkpoint(model, out / "checkpoints")
         publish_model(checkpoint, out / "model.zip")
     recent = list(model.ep_info_buffer or ())
@@ -199,8 +202,9 @@ def _learn(
             "episodes": train_env.episode_count,
             "mean_return": float(np.mean([episode["r"] for episode in recent])) if recent else None,
             "best_evaluation": best,
-            "seconds": seconds,
-            "steps_per_second": (model.num_timesteps - begun_at) / seconds,
+            "seconds": time.perf_counter() - started,
+            "training_seconds": clock.seconds,
+            "steps_per_second": (model.num_timesteps - begun_at) / clock.seconds if clock.seconds else None,
             "model": str(out / "model.zip"),
             "versions": _versions(),
         }

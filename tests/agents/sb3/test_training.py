@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,19 @@ def test_every_algorithm_trains_and_resumes_where_it_was(toys: Any, tmp_path: Pa
     before = (out / "checkpoints").stat().st_mtime_ns
     assert train(env_id, timesteps=240, resume=True, eval_every=0, **asked) == again
     assert (out / "checkpoints").stat().st_mtime_ns == before
+
+
+def test_the_rate_is_that_of_learning_alone(toys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from stable_baselines3.common.callbacks import EvalCallback
+
+    def evaluate(callback: EvalCallback) -> bool:
+        time.sleep(0.01)
+        return True
+
+    monkeypatch.setattr(EvalCallback, "_on_step", evaluate)
+    summary = train("toys/Clock-v0", timesteps=64, out=tmp_path / "run", algo_kwargs=SMALL, progress=False)
+    assert 0 < summary["training_seconds"] <= summary["seconds"] - 64 * 0.01
+    assert summary["steps_per_second"] == pytest.approx(summary["timesteps"] / summary["training_seconds"])
 
 
 def test_same_seed_same_parameters(toys: Any, tmp_path: Path) -> None:
