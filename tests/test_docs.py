@@ -10,6 +10,7 @@ import pytest
 
 from scisuite import solvers
 from scisuite.bench import experiments
+from scisuite.bench.report.markdown import BEGIN, END
 from scisuite.envs.catalogue import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,6 +58,22 @@ def test_the_command_page_lists_every_command() -> None:
         assert f"### {command}\n" in text
     assert "| `--timesteps` |" in text
     assert HOOKS["MARK"] in (DOCS / "cli.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_no_page_waits_for_text(page: Path) -> None:
+    text = re.sub(r"^(`{3,}).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^[A-Z][A-Z _]{2,}$|\b(?:TODO|FIXME|TBD|XXX|COSTS|DIFFERENT)\b", text, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("slug", sorted(page.stem for page in (DOCS / "papers").glob("*.md")))
+def test_the_page_of_an_experiment_has_its_tables(slug: str) -> None:
+    if slug not in experiments.ids():
+        pytest.skip(f"there is no experiment {slug}")
+    text = (DOCS / "papers" / f"{slug}.md").read_text(encoding="utf-8")
+    assert (text.count(BEGIN), text.count(END)) == (1, 1)
+    generated = text.partition(BEGIN)[2].partition(END)[0]
+    assert "\n| claim | statement |" in generated, f"fill it: scisuite report runs --markdown docs/papers/{slug}.md"
 
 
 def test_equations_become_mathml() -> None:

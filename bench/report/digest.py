@@ -92,7 +92,10 @@ class Study:
 
     @cached_property
     def curves(self) -> tuple[str, ...]:
-        return tuple(sorted({name for row in self.rows for name in row["curves"]}))
+        """Names of all curves: first those whose name is part of the headline metric's, then by name."""
+        present = {name for row in self.rows for name in row["curves"]}
+        headline = self.headline or ""
+        return tuple(sorted(present, key=lambda name: (name != headline, name not in headline, name)))
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:

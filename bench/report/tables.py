@@ -228,13 +228,14 @@ def legend_table(study: Study) -> Element | None:
         [
             element("th", breakable(a), scope="row"),
             _cell(study.role(a) or MISSING),
-            _cell(arm.summary if (arm := study.arm(a)) else ""),
+            _cell((arm.summary if (arm := study.arm(a)) else "") or MISSING),
         ]
         for a in study.arms
     ]
     meanings = study.experiment.metrics
     metrics = [
-        [element("th", breakable(m), scope="row"), _cell("metric"), _cell(meanings.get(m, ""))] for m in study.metrics
+        [element("th", breakable(m), scope="row"), _cell("metric"), _cell(meanings.get(m) or MISSING)]
+        for m in study.metrics
     ]
     return _table(("name", "role", "what it is"), [*arms, *metrics], f"Arms and metrics of {study.slug}")
 

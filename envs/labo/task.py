@@ -168,7 +168,10 @@ class Task:
 
     def units(self) -> dict[str, Any]:
         """Units of what ``info`` holds."""
-        return {"value": self.scenario.unit, "cost": "currency of cost_real", "x": dict(self.scenario.space.units)}
+        cost = "real evaluations"
+        if self.cost_real != 1:
+            cost = f"a currency in which a real evaluation costs {self.cost_real:g}"
+        return {"value": self.scenario.unit, "cost": cost, "x": dict(self.scenario.space.units)}
 
     def _rows_space(self, rows: int) -> gym.spaces.Box:
         low, high = self._row_bounds(rows)

@@ -23,6 +23,19 @@ def test_arms_come_by_role_and_the_order_of_rows_does_not_matter(make_rows, make
     assert digest(rows[::-1], experiments).rows == digest(rows, experiments).rows
 
 
+def test_the_curve_of_the_headline_metric_comes_first(make_rows, make_experiment):
+    rows = make_rows(["labo"], seeds=1)
+    curve = rows[0]["curves"]["regret"]
+    for names, order in [
+        (("best", "regret", "asked"), ("regret", "asked", "best")),
+        (("auc", "auc_regret", "best"), ("auc_regret", "auc", "best")),
+        (("loss", "best"), ("best", "loss")),
+    ]:
+        for row in rows:
+            row["curves"] = dict.fromkeys(names, curve)
+        assert digest(rows, {"demo": make_experiment()}).studies[0].curves == order
+
+
 def test_tiers_and_experiments_are_told_apart(make_rows, make_experiment):
     rows = make_rows(seeds=1) + make_rows(seeds=1, tier="smoke") + make_rows(seeds=1, experiment="other")
     studies = digest(rows, {"demo": make_experiment()}).studies

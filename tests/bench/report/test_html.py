@@ -83,6 +83,11 @@ def test_everything_that_was_run_is_told(page):
         assert told in words
 
 
+def test_a_metric_without_a_description_has_a_dash_for_one(page):
+    words = re.sub(r"\s+", " ", " ".join(page.text))
+    assert re.search(r"final_\s*regret metric – ", words) is not None
+
+
 def test_links_lead_somewhere_and_ids_are_unique(page):
     ids = page.values("id")
     assert len(ids) == len(set(ids))

@@ -77,6 +77,12 @@ def test_rewards_follow_the_direction_of_the_scenario(scenario: str) -> None:
     assert info["best_value"] == world.optimum
     assert info["best_x"] == world.space.decode(world.pool[[best]])[0]
     assert info["units"]["value"] == world.unit
+    assert info["units"]["cost"] == "real evaluations"
+
+
+def test_the_unit_of_cost_says_what_a_real_evaluation_costs():
+    _, info = make("hartmann3", cost_real=2.5).reset(seed=0)
+    assert info["units"]["cost"] == "a currency in which a real evaluation costs 2.5"
 
 
 @settings(max_examples=25)
