@@ -66,9 +66,9 @@ class LABOEnv(gym.Env[Any, Any]):
     ``reset``. ``source``: ``"llm"``, ``"real"`` or, after ``reset``, ``"none"``. ``best_value``: the median or the best
     real value, if that is better; ``best_x``: its point in the user's units, by name, empty as long as it is the
     median. ``cost``, ``spent``: of this step and so far, floats in the unit of ``cost_real`` and ``cost_llm``.
-    ``n_real``, ``n_llm``, ``n_failed``: ints: experiments, questions to the predictor, and those of them that failed. ``regret``:
-    (y_best − best_value) / (y_best − y_median), from 1 down to 0. ``units``: of value and cost, and of each input
-    under ``x``.
+    ``n_real``, ``n_llm``, ``n_failed``: ints: experiments, questions to the predictor, and those of them that failed.
+    ``regret``: (y_best − best_value) / (y_best − y_median), from 1 down to 0. ``units``: of value and cost, and of
+    each input under ``x``.
 
     Arguments
     ---------
