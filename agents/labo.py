@@ -78,11 +78,12 @@ class AskTellAgent:
             raise InvalidInput("the agent has not begun an episode; call reset(seed=…)")
         self._query = query = self._campaign.ask()[0]
         source = int(query.source == "real")
+        row = None if env.scenario.pool is None else query.index
         if isinstance(env, LABOFlatEnv):
-            if query.index is not None:
-                return np.array([query.index, source], dtype=np.int64)
+            if row is not None:
+                return np.array([row, source], dtype=np.int64)
             return np.array([*query.encoded, source], dtype=np.float32)
-        where = np.array(query.encoded, dtype=np.float32) if query.index is None else np.int64(query.index)
+        where = np.array(query.encoded, dtype=np.float32) if row is None else np.int64(row)
         return {"source": np.int64(source), "x": where}
 
     def observe(self, transition: Transition) -> None:

@@ -302,6 +302,27 @@ class Space:
 
         return self._from_uniform(qmc.LatinHypercube(len(self.dimensions), rng=rng).random(n))
 
+    def enumerate(self, limit: int = 10_000) -> Array | None:
+        """Every point, encoded, (n, d), in the order of the dimensions; ``None`` if there are more than ``limit``.
+
+        >>> Space.from_bounds(solvent=["DMF", "THF"], base=["A", "B"]).enumerate().shape
+        (4, 4)
+        """
+        choices: list[Array] = []
+        for dimension in self.dimensions:
+            if isinstance(dimension, Continuous):
+                return None
+            steps = dimension.width if isinstance(dimension, Categorical) else dimension.high - dimension.low + 1
+            if steps > limit:
+                return None
+            one_hot = isinstance(dimension, Categorical)
+            choices.append(np.eye(steps) if one_hot else np.linspace(0.0, 1.0, steps)[:, None])
+        count = math.prod(len(choice) for choice in choices)
+        if count > limit:
+            return None
+        index = np.indices([len(choice) for choice in choices]).reshape(len(choices), count)
+        return np.concatenate([choice[i] for choice, i in zip(choices, index, strict=True)], axis=1)
+
     def as_rows(self, x: Any) -> Array:
         """``x`` as a new float64 array of shape (n, d), or :class:`InvalidInput`."""
         try:

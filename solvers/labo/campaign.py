@@ -49,7 +49,7 @@ class Campaign(ABC):
     starts : "llm", "random" or float64 (n_start, d)
         Where the first real runs go: to the language model's proposals, to random points, or to given encoded points.
     pool : float64 (N, d) or None
-        The only points that can be run.
+        The only points that can be run. A space of at most 10,000 points is its own pool.
     maximise : bool
     seed : int
     state : path or None
@@ -110,7 +110,8 @@ class Campaign(ABC):
         self.n_start, self.n_latin = int(n_start), int(n_latin)
         self.maximise = bool(maximise)
         self.seed = as_seed(seed)
-        self.pool = None if pool is None else space.require(pool)
+        # A space without a continuous dimension is a pool: nothing in it is worth a second look.
+        self.pool = space.enumerate() if pool is None else space.require(pool)
         if self.pool is not None and not len(self.pool):
             raise PoolExhausted("the pool is empty")
         if self.pool is not None and len(self.pool) < n_start:

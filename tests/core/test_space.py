@@ -277,3 +277,13 @@ def test_json_round_trip_and_copies(space: Space) -> None:
 def test_descriptions_that_are_refused(description: Any) -> None:
     with pytest.raises(InvalidInput, match="not the description of a space"):
         Space.from_json(description)
+
+
+def test_a_finite_space_lists_its_points() -> None:
+    space = Space((Integer("n", 0, 2), Categorical("solvent", ("DMF", "THF"))))
+    points = space.enumerate()
+    assert points is not None
+    assert space.contains(points).all()
+    assert space.decode(points) == [{"n": n, "solvent": s} for n in range(3) for s in ("DMF", "THF")]
+    assert space.enumerate(limit=5) is None
+    assert Space.from_bounds(x=(0, 1)).enumerate() is None

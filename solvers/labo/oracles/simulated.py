@@ -13,7 +13,7 @@ import numpy as np
 
 from scisuite.core import InvalidInput, as_seed, generator
 from scisuite.scenarios.base import BlackBoxScenario
-from scisuite.solvers.labo.oracles.base import Array, CountingOracle, Problem, as_number
+from scisuite.solvers.labo.oracles.base import Array, CountingOracle, OracleError, Problem, as_number
 
 FEATURES = 200
 SAMPLE = 2000
@@ -137,10 +137,14 @@ class SimulatedOracle(CountingOracle):
         ------
         InvalidInput
             If fewer than ``n`` points have an answer.
+        OracleError
+            If none has.
         """
         maximise = self._require_bound().maximise
         ranked = np.argsort(-self._values if maximise else self._values, kind="stable")
         ranked = ranked[: int(np.isfinite(self._values).sum())]
+        if not len(ranked):
+            raise OracleError(f"{self.model} answers none of its {len(self._values)} points")
         if n > len(ranked):
             raise InvalidInput(f"cannot propose {n} points: only {len(ranked)} have an answer")
         best = ranked[: max(10, len(self._values) // 20, n)]

@@ -109,11 +109,16 @@ def test_chance_draws_without_repetition_and_reproducibly():
     assert first.n_llm == 0
     with pytest.raises(PoolExhausted):
         play(RandomSearch, budget=41)
-    single = RandomSearch(Space.from_bounds(kind=["A", "B"]), budget=5, n_start=1, q=3)
+    single = RandomSearch(Space.from_bounds(x=(0, 1), kind=["A", "B"]), budget=5, n_start=1, q=3)
     assert [len(single.ask())] == [1]
     while not single.done:
         single.tell(single.ask()[0], 1.0)
     assert len(single.trace.steps) == 5
+    with pytest.raises(PoolExhausted):
+        choices = RandomSearch(Space.from_bounds(kind=["A", "B"]), budget=5, n_start=1, q=3)
+        while not choices.done:
+            choices.tell(choices.ask()[0], 1.0)
+    assert choices.n_real == 2
 
 
 @pytest.mark.parametrize("kind", [VanillaUCB, VanillaEI])

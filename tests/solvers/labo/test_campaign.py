@@ -632,3 +632,15 @@ def test_a_function_takes_the_language_models_place_as_it_is():
 def test_what_cannot_answer_is_no_oracle(oracle, words):
     with pytest.raises(InvalidInput, match=words):
         LABO(Space.from_bounds(x=(0, 1)), oracle=oracle, budget=4, n_latin=6)
+
+
+def test_a_space_of_choices_is_screened_without_repetition():
+    space = Space.from_bounds(solvent=["DMF", "THF", "MeCN"], base=["K2CO3", "Et3N"])
+    optimiser = LABO(space, oracle=lambda rows: rows @ np.arange(space.d), budget=6, n_latin=4)
+    seen = []
+    while not optimiser.done:
+        for query in optimiser.ask():
+            seen.append(tuple(query.x.values()))
+            optimiser.tell(query, float(np.dot(query.encoded, np.arange(space.d))))
+    assert len(seen) == len(set(seen)) == 6
+    assert optimiser.best[0] == {"solvent": "MeCN", "base": "Et3N"}
