@@ -8,24 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scisuite.bench.experiment import Claim, Experiment
-from scisuite.core import InvalidInput, generator
-
-RESAMPLES = 10_000
-LEVEL = 0.95
-FEWEST_SEEDS_TO_RESAMPLE = 6
-"""Below this the interval is the least and the greatest seed: at three seeds a 95 % bootstrap covers 73 %."""
+from scisuite.bench.intervals import interval, point
+from scisuite.core import InvalidInput
 
 Answer = Literal["holds", "fails", "undecided", "reported"]
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ScenarioVerdict:
-    """What a claim came out as on one scenario; see :class:`Verdict` for the fields."""
+    """What one inequality came out as for one pair of arms on one scenario; see :class:`Verdict` for the fields."""
 
+    claim: Claim
     scenario: str
     verdict: Answer
     value: float | None
@@ -34,10 +29,30 @@ class ScenarioVerdict:
     seeds: int
     reason: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """The inequality, its metric and arms, and what came of it."""
+        claim = self.claim
+        return {
+            "id": claim.id,
+            "scenario": self.scenario,
+            "metric": ", ".join(claim.metrics),
+            "arm": claim.arm,
+            "against": claim.against,
+            "statistic": claim.statistic,
+            "relation": claim.relation,
+            "target": claim.target,
+            "verdict": self.verdict,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "seeds": self.seeds,
+            "reason": self.reason,
+        }
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a claim came out as: the numbers are those of its worst scenario.
+    """What a claim came out as: the numbers are those of its worst scenario, arms and part.
 
     Parameters
     ----------
@@ -53,7 +68,11 @@ class Verdict:
     reason : str
         Why it is undecided; empty where it is decided.
     by_scenario : tuple of ScenarioVerdict
-        Every scenario of the claim, in the claim's order.
+        Every part, pair of arms and scenario, in the claim's order.
+    parts : tuple of Verdict
+        One for each part of the claim; empty where it has none.
+    shown : Claim
+        The inequality that the numbers belong to: it has their metric, arms, relation and target.
     """
 
     claim: Claim
@@ -64,25 +83,26 @@ class Verdict:
     scenario: str
     seeds: int
     reason: str
-    by_scenario: tuple[ScenarioVerdict, ...] = ()
+    by_scenario: tuple[ScenarioVerdict, ...]
+    parts: tuple[Verdict, ...]
+    shown: Claim
 
     def to_json(self) -> dict[str, Any]:
         """The claim and its verdict as ``scisuite bench --json`` prints it."""
-        claim = self.claim
         return {
-            "id": claim.id,
-            "statement": claim.statement,
+            "id": self.claim.id,
+            "statement": self.claim.statement,
             "verdict": self.verdict,
             "value": self.value,
             "low": self.low,
             "high": self.high,
-            "target": claim.target,
-            "relation": claim.relation,
-            "paper": claim.paper,
+            "target": self.shown.target,
+            "relation": self.shown.relation,
+            "paper": self.claim.paper,
             "scenario": self.scenario,
             "seeds": self.seeds,
             "reason": self.reason,
-            "by_scenario": [vars(part).copy() for part in self.by_scenario],
+            "by_scenario": [each.to_json() for each in self.by_scenario],
         }
 
 
@@ -91,11 +111,12 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]], experiment: Experimen
 
     The interval is the percentile interval of 10 000 resamples of the seeds, drawn from a generator that the claim's
     id and the scenario seed, so that the same rows give the same verdict. Where the two arms share seeds, those are
-    resampled in pairs and the others left out; where they share none, each arm is resampled by itself. Below six
-    seeds ``low`` and ``high`` are the least and the greatest of the statistic taken seed by seed. ``holds`` means
-    that the whole interval is on the good side of the target, ``fails`` that it is on the other. All scenarios must
-    hold; a scenario that fails outweighs one that is undecided, and among equals the one furthest from the target is
-    shown.
+    resampled in pairs and the others left out; where they share none, each arm is resampled by itself. Several pooled
+    metrics of one seed stay together. Below six seeds ``low`` and ``high`` are the least and the greatest of the
+    statistic taken seed by seed; of a minimum or maximum both are the value itself. ``holds`` means that the whole
+    interval is on the good side of the target, ``fails`` that it is on the other. All scenarios, pairs of arms and
+    parts must hold; one that fails outweighs one that is undecided. Among equals the scenario or pair furthest from
+    the target is shown, and of parts the first.
 
     Parameters
     ----------
@@ -103,68 +124,46 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]], experiment: Experimen
     rows : sequence of rows
         Rows of other experiments are passed over.
     experiment : Experiment or None
-        Whose tier says how many seeds each arm was to have: an arm that stops before the others, and not because of
-        its :class:`~scisuite.bench.Limit`, makes the claim undecided. Without it only holes are noticed.
+        Whose rows they are, and whose tier says how many seeds each arm was to have: an arm that stops before the
+        others, and not because of its :class:`~scisuite.bench.Limit`, makes the claim undecided. Without it only
+        holes are noticed, and the rows are those of the experiment whose slug begins the claim's id.
 
     Raises
     ------
     InvalidInput
         If the rows come from more than one tier, or if two of them answer the same arm, scenario and seed.
     """
-    own = [row for row in rows if claim.id.startswith(f"{row['experiment']}.")]
+    own = [row for row in rows if _is_of(row, claim, experiment)]
     tiers = sorted({row["tier"] for row in own})
     if len(tiers) > 1:
         raise InvalidInput(f"{claim.id} cannot be judged on rows of several tiers at once ({', '.join(tiers)})")
+    if claim.parts:
+        parts = tuple(judge(part, own, experiment) for part in claim.parts)
+        worst = max(parts, key=lambda part: _RANK[part.verdict])
+        every = tuple(each for part in parts for each in part.by_scenario)
+        return replace(worst, claim=claim, by_scenario=every, parts=parts)
     if not claim.scenarios:
         raise InvalidInput(f"{claim.id} names no scenario")
     planned = _planned_seeds(experiment, own)
     names = claim.scenarios
     if claim.pooled and len(names) > 1:
         own, names = _pool(claim, own), (f"mean of {len(names)} scenarios",)
-    parts = tuple(
-        _named(claim, arm, against, _judge_on(replace(claim, arm=arm, against=against), scenario, own, planned))
-        for arm, against in ((claim.arm, claim.against), *claim.also)
+    every = tuple(
+        _judge_on(replace(claim, arm=arm, against=against), scenario, own, planned)
+        for arm, against in claim.pairs
         for scenario in names
     )
-    worst = max(parts, key=lambda part: _badness(claim, part))
-    return Verdict(
-        claim, worst.verdict, worst.value, worst.low, worst.high, worst.scenario, worst.seeds, worst.reason, parts
-    )
+    worst = max(every, key=_badness)
+    numbers = {
+        name: getattr(worst, name) for name in ("verdict", "value", "low", "high", "scenario", "seeds", "reason")
+    }
+    return Verdict(claim, **numbers, by_scenario=every, parts=(), shown=worst.claim)
 
 
-def interval(claim: Claim, scenario: str, values: Array, against: Array | None, paired: bool) -> tuple[float, float]:
-    """The interval of the claim's statistic, as :func:`judge` describes it.
-
-    Parameters
-    ----------
-    claim : Claim
-    scenario : str
-        With the claim's id, it seeds the resampling.
-    values : float64 (n,)
-        The metric of the claim's arm, in the order of its seeds.
-    against : float64 (m,) or None
-        The metric of the other arm; n = m, seed by seed, where ``paired``.
-    paired : bool
-
-    Raises
-    ------
-    InvalidInput
-        If a ratio's denominator reaches zero in a resample, so that the ratio has no finite interval.
-    """
-    if min(len(values), len(values if against is None else against)) < FEWEST_SEEDS_TO_RESAMPLE:
-        per_seed = _per_seed(claim, values, against, paired)
-        return float(per_seed.min()), float(per_seed.max())
-    rng = generator(0, "claim", claim.id, scenario)
-    draws = rng.integers(0, len(values), (RESAMPLES, len(values)))
-    means = values[draws].mean(axis=1)
-    if against is None:
-        resampled = means
-    else:
-        if not paired:
-            draws = rng.integers(0, len(against), (RESAMPLES, len(against)))
-        resampled = _compare(claim, means, against[draws].mean(axis=1))
-    low, high = np.percentile(resampled, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
-    return float(low), float(high)
+def _is_of(row: Mapping[str, Any], claim: Claim, experiment: Experiment | None) -> bool:
+    if experiment is not None:
+        return bool(row["experiment"] == experiment.slug)
+    return claim.id.startswith(f"{row['experiment']}.")
 
 
 def _planned_seeds(experiment: Experiment | None, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -180,35 +179,34 @@ def _planned_seeds(experiment: Experiment | None, rows: Sequence[Mapping[str, An
 def _judge_on(
     claim: Claim, scenario: str, rows: Sequence[Mapping[str, Any]], planned: Mapping[str, int]
 ) -> ScenarioVerdict:
-    arms = (claim.arm,) if claim.against is None else (claim.arm, claim.against)
+    """``claim`` has the pair of arms to be judged; where it has several, the scenario's name tells them apart."""
+    name = scenario
+    if claim.also:
+        name = f"{scenario}, {claim.arm}" + ("" if claim.against is None else f" against {claim.against}")
+    arms = [arm for arm in (claim.arm, claim.against) if arm is not None]
     by_arm = {arm: _by_seed(rows, arm, scenario) for arm in arms}
     for arm, by_seed in by_arm.items():
         if not by_seed:
-            return _open(claim, scenario, 0, f"there is no row of {arm} on {scenario}")
+            return _open(claim, name, 0, f"there is no row of {arm} on {scenario}")
     shared = sorted(set.intersection(*(set(by_seed) for by_seed in by_arm.values())))
     used = {arm: shared or sorted(by_seed) for arm, by_seed in by_arm.items()}
     seeds = min(len(s) for s in used.values())
     chosen = [by_arm[arm][seed] for arm in arms for seed in used[arm]]
     if reason := _defect(claim, chosen) or _gap(by_arm, shared, planned):
-        return _open(claim, scenario, seeds, reason)
-    values = [np.array([float(_figures(by_arm[a][s])[claim.metric]) for s in used[a]]) for a in arms]
+        return _open(claim, name, seeds, reason)
+    values = [np.array([_values(claim, by_arm[arm][seed]) for seed in used[arm]], dtype=float) for arm in arms]
     arm_values, against_values = values[0], values[1] if len(values) == 2 else None
     try:
         low, high = interval(claim, scenario, arm_values, against_values, paired=bool(shared))
-        value = _point(claim, arm_values, against_values)
+        value = point(claim, arm_values, against_values)
     except InvalidInput as error:
-        return _open(claim, scenario, seeds, str(error))
+        return _open(claim, name, seeds, str(error))
     verdict, reason = _side(claim, low, high)
-    return ScenarioVerdict(scenario, verdict, value, low, high, seeds, reason)
-
-
-def _named(claim: Claim, arm: str, against: str | None, part: ScenarioVerdict) -> ScenarioVerdict:
-    """``part`` with its pair of arms in the scenario's name, where the claim has several pairs."""
-    return replace(part, scenario=f"{part.scenario}, {arm} against {against}") if claim.also else part
+    return ScenarioVerdict(claim, name, verdict, value, low, high, seeds, reason)
 
 
 def _pool(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row per arm and seed, its metric the mean over the claim's scenarios; a defect of any of them stays one."""
+    """One row per arm and seed, its metrics the means over the claim's scenarios; a defect of any stays one."""
     groups: dict[tuple[str, int], dict[str, Mapping[str, Any]]] = {}
     for row in rows:
         if row["arm"] in claim.arms and row["scenario"] in claim.scenarios:
@@ -221,14 +219,14 @@ def _pool(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
         found = list(members.values())
         if len(found) < len(claim.scenarios):
             continue
-        faulty = [row for row in found if row["status"] != "ok" or _figures(row).get(claim.metric) is None]
+        faulty = [row for row in found if row["status"] != "ok" or None in _values(claim, row)]
         codes = {row.get("code", "") for row in found}
-        mean = None if faulty else float(np.mean([_figures(row)[claim.metric] for row in found]))
+        means = {} if faulty else dict(zip(claim.metrics, np.mean([_values(claim, r) for r in found], 0), strict=True))
         pooled.append(
             {
                 **(faulty or found)[0],
                 "scenario": f"mean of {len(claim.scenarios)} scenarios",
-                "metrics": {claim.metric: mean},
+                "metrics": {name: means.get(name) for name in claim.metrics},
                 "code": min(codes) if len({c.partition("-")[0] for c in codes}) == 1 else " and ".join(sorted(codes)),
             }
         )
@@ -252,17 +250,21 @@ def _defect(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> str:
         if row["status"] != "ok":
             lines = str(row.get("error") or "no reason given").strip().splitlines()
             return f"{where}: {row['status']}: {lines[-1]}"
-        figures = _figures(row)
-        value = figures.get(claim.metric)
-        if value is None or not math.isfinite(value):
-            found = "is not finite" if claim.metric in figures else "is missing"
-            return f"{where}: the metric {claim.metric} {found}"
+        for metric, value in zip(claim.metrics, _values(claim, row), strict=True):
+            if value is None or not math.isfinite(value):
+                found = "is not finite" if metric in _figures(row) else "is missing"
+                return f"{where}: the metric {metric} {found}"
     # The first half of a code names the sources, the second the versions of the packages that the arm needs.
     sources = {str(row.get("code", "")).partition("-")[0] for row in rows}
     codes = {(row["arm"], row.get("code", "")) for row in rows}
     if len(sources) > 1 or len(codes) > len({arm for arm, _ in codes}):
         return "its rows were made by different versions of the code: run the experiment again"
     return ""
+
+
+def _values(claim: Claim, row: Mapping[str, Any]) -> list[Any]:
+    figures = _figures(row)
+    return [figures.get(metric) for metric in claim.metrics]
 
 
 def _figures(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,27 +281,6 @@ def _gap(by_arm: Mapping[str, Mapping[int, Any]], shared: Sequence[int], planned
     return ""
 
 
-def _point(claim: Claim, values: Array, against: Array | None) -> float:
-    mean = np.array([values.mean()])
-    return float(mean[0] if against is None else _compare(claim, mean, np.array([against.mean()]))[0])
-
-
-def _per_seed(claim: Claim, values: Array, against: Array | None, paired: bool) -> Array:
-    if against is None:
-        return values
-    if paired:
-        return _compare(claim, values, against)
-    return _compare(claim, np.repeat(values, len(against)), np.tile(against, len(values)))
-
-
-def _compare(claim: Claim, values: Array, against: Array) -> Array:
-    if claim.statistic == "difference_of_means":
-        return values - against
-    if against.min() <= 0 <= against.max():
-        raise InvalidInput(f"{claim.metric} of {claim.against} is not clear of zero, so the ratio has no interval")
-    return values / against
-
-
 def _side(claim: Claim, low: float, high: float) -> tuple[Answer, str]:
     if claim.target is None:
         return "reported", ""
@@ -314,11 +295,13 @@ def _side(claim: Claim, low: float, high: float) -> tuple[Answer, str]:
 
 def _open(claim: Claim, scenario: str, seeds: int, reason: str) -> ScenarioVerdict:
     verdict: Answer = "reported" if claim.target is None else "undecided"
-    return ScenarioVerdict(scenario, verdict, None, None, None, seeds, reason)
+    return ScenarioVerdict(claim, scenario, verdict, None, None, None, seeds, reason)
 
 
-def _badness(claim: Claim, part: ScenarioVerdict) -> tuple[int, float]:
-    rank = {"holds": 0, "reported": 0, "undecided": 1, "fails": 2}[part.verdict]
-    if part.value is None:
-        return rank, math.inf
-    return rank, part.value if claim.relation == "<=" else -part.value
+_RANK: Mapping[str, int] = {"reported": -1, "holds": 0, "undecided": 1, "fails": 2}
+
+
+def _badness(case: ScenarioVerdict) -> tuple[int, float]:
+    if case.value is None:
+        return _RANK[case.verdict], math.inf
+    return _RANK[case.verdict], case.value if case.claim.relation == "<=" else -case.value

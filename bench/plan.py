@@ -67,7 +67,7 @@ def find_experiment(experiment: Experiment | str) -> Experiment:
 
 
 def select_claims(experiment: Experiment, claims: Iterable[str] | None = None) -> list[Claim]:
-    """The claims of some ids, with or without the slug in front; all of them for ``None``.
+    """The claims of some ids, with or without their prefix in front; all of them for ``None``.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def select_claims(experiment: Experiment, claims: Iterable[str] | None = None) -
     by_id = {claim.id: claim for claim in experiment.claims}
     chosen = []
     for id in claims:
-        full = id if id in by_id else f"{experiment.slug}.{id}"
+        full = id if id in by_id else f"{experiment.claim_prefix}.{id}"
         if full not in by_id:
             raise UnknownName(f"{experiment.slug} has no claim {id!r}{did_you_mean(id, by_id)}")
         chosen.append(by_id[full])
@@ -250,7 +250,7 @@ def _known_arm(experiment: Experiment, id: str) -> str:
 
 
 def _needs(claims: Iterable[Claim]) -> set[tuple[str, str]]:
-    return {(arm, scenario) for claim in claims for arm in claim.arms for scenario in claim.scenarios}
+    return {pair for claim in claims for pair in claim.needs}
 
 
 def _within(limit: Limit | None, scenario: str, seed: int) -> bool:

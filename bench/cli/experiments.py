@@ -176,7 +176,7 @@ def report_command(
 def select(slugs: Sequence[str], arms: Sequence[str], claims: Sequence[str]) -> list[Selection]:
     """Load the experiments and check that each of the arms and claims belongs to one of them.
 
-    A claim may be named without the slug in front. Of several experiments, one that has none of the named arms or
+    A claim may be named without the prefix in front. Of several experiments, one that has none of the named arms or
     claims is left out.
 
     Raises

@@ -9,6 +9,7 @@ from typing import Any
 
 from scisuite.bench.cli.names import Named, registry_of
 from scisuite.bench.cli.output import console, new_table, print_table
+from scisuite.bench.experiment import Claim
 from scisuite.core import InvalidInput, MissingDependency
 from scisuite.core.files import jsonable
 
@@ -123,13 +124,22 @@ def _experiment(named: Named) -> dict[str, Any]:
             {
                 "id": claim.id,
                 "statement": claim.statement,
-                "target": f"{claim.relation} {claim.target:g}" if claim.target is not None else "published, not judged",
+                "target": _bars(claim),
                 "paper": claim.paper,
             }
             for claim in experiment.claims
         ],
     }
     return facts
+
+
+def _bars(claim: Claim) -> str:
+    """What it is held against; of several parts, each by the last of its name."""
+    bars = []
+    for each in claim.inequalities:
+        held = f"{each.relation} {each.target:g}" if each.target is not None else "published, not judged"
+        bars.append(f"{each.id.removeprefix(claim.id + '.')} {held}" if claim.parts else held)
+    return "; ".join(bars)
 
 
 def _environment(named: Named) -> dict[str, Any]:

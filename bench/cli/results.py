@@ -6,12 +6,15 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scisuite.bench.cli.output import figure, mean_and_error, new_table, print_table, say
 from scisuite.bench.experiment import Claim, Experiment
 
-CLAIM_KEYS = ("id", "statement", "verdict", "value", "low", "high", "target", "paper")
+if TYPE_CHECKING:
+    from scisuite.bench.claims import Verdict
+
+CLAIM_KEYS = ("id", "statement", "verdict", "value", "low", "high", "target", "paper", "relation", "by_scenario")
 _SHOWN_FAILURES = 5
 
 
@@ -23,7 +26,7 @@ class Result:
     tier: str
     seeds: int
     rows: Sequence[dict[str, Any]]
-    verdicts: Sequence[Any]
+    verdicts: Sequence[Verdict]
 
     @classmethod
     def of(
@@ -131,17 +134,10 @@ def print_result(result: Result) -> None:
     if result.verdicts:
         columns = ("claim", "statement", "ours [95 %]", "target", "paper", "verdict")
         table = new_table("claims", *columns)
-        relations = {claim.id: claim.relation for claim in experiment.claims}
         for verdict in result.verdicts:
-            facts = verdict.to_json()
-            table.add_row(
-                facts["id"],
-                facts["statement"],
-                _interval(facts),
-                _target(facts, relations.get(facts["id"], "<=")),
-                facts["paper"] or "–",
-                _verdict(facts),
-            )
+            table.add_row(*_claim_line(verdict))
+            for part in verdict.parts:
+                table.add_row(*_claim_line(part, mark="↳ "))
         print_table(table)
 
 
@@ -155,17 +151,19 @@ def _cell(rows: Sequence[Mapping[str, Any]], metric: str) -> str:
     return ", ".join(parts) or "–"
 
 
-def _interval(facts: Mapping[str, Any]) -> str:
-    if facts["value"] is None:
+def _claim_line(verdict: Verdict, mark: str = "") -> tuple[str, ...]:
+    claim, shown = verdict.claim, verdict.shown
+    sign = {"<=": "≤", ">=": "≥"}[shown.relation]
+    target = "–" if shown.target is None else f"{sign} {figure(shown.target)}"
+    return mark + claim.id, claim.statement, _interval(verdict), target, claim.paper or "–", _in_words(verdict)
+
+
+def _interval(verdict: Verdict) -> str:
+    if verdict.value is None:
         return "–"
-    return f"{figure(facts['value'])} [{figure(facts['low'])}, {figure(facts['high'])}]"
+    return f"{figure(verdict.value)} [{figure(verdict.low)}, {figure(verdict.high)}]"
 
 
-def _target(facts: Mapping[str, Any], relation: str) -> str:
-    sign = {"<=": "≤", ">=": "≥"}[relation]
-    return "–" if facts["target"] is None else f"{sign} {figure(facts['target'])}"
-
-
-def _verdict(facts: Mapping[str, Any]) -> str:
+def _in_words(verdict: Verdict) -> str:
     """The verdict, with the reason where there are no numbers to see it from."""
-    return f"{facts['verdict']} ({facts['reason']})" if facts["value"] is None and facts["reason"] else facts["verdict"]
+    return f"{verdict.verdict} ({verdict.reason})" if verdict.value is None and verdict.reason else verdict.verdict

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from scisuite.bench import experiments as registered
-from scisuite.bench.claims import FEWEST_SEEDS_TO_RESAMPLE, RESAMPLES, Verdict, judge
+from scisuite.bench.claims import Verdict, judge
 from scisuite.bench.experiment import Arm, Claim, Experiment
+from scisuite.bench.intervals import FEWEST_SEEDS_TO_RESAMPLE, RESAMPLES
 from scisuite.bench.report.elements import cleaned
 from scisuite.core import InvalidInput, NewerFormat, generator
 from scisuite.core.files import jsonable
@@ -39,6 +40,11 @@ class Judged:
     claim: Claim
     verdict: Verdict
     tier: str
+
+    @property
+    def inequalities(self) -> tuple[Judged, ...]:
+        """The parts of the claim, or itself where it has none."""
+        return tuple(Judged(part.claim, part, self.tier) for part in self.verdict.parts) or (self,)
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,11 @@ class Study:
 
     def select(self, arm: str, scenario: str, status: str = "ok") -> list[dict[str, Any]]:
         return [r for r in self.rows if (r["arm"], r["scenario"], r["status"]) == (arm, scenario, status)]
+
+    def metrics_on(self, scenario: str) -> tuple[str, ...]:
+        """Those of :attr:`metrics` that some cell of ``scenario`` has: its table shows the first."""
+        present = {name for row in self.rows if row["scenario"] == scenario for name in row["metrics"]}
+        return tuple(name for name in self.metrics if name in present)
 
     def metric(self, arm: str, scenario: str, name: str) -> Mean:
         """Mean of a metric over the seeds that succeeded and have it."""

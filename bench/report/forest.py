@@ -13,21 +13,28 @@ from scisuite.bench.report.svg import BAD, GOOD, INK, MUTED, OPEN, SURFACE, fitt
 
 _COLOURS = {"holds": GOOD, "fails": BAD, "undecided": OPEN}
 _MARKERS = {"holds": "o", "fails": "X", "undecided": "D"}
-_STATISTICS = {"ratio_of_means": "ratio of means", "difference_of_means": "difference of means", "mean": "mean"}
+_STATISTICS = {
+    "ratio_of_means": "ratio of means",
+    "difference_of_means": "difference of means",
+    "mean": "mean",
+    "median": "median",
+    "minimum": "minimum",
+    "maximum": "maximum",
+}
 
 
 def forest_plot(judged: Sequence[Judged], prefix: str) -> Plot | None:
     """Claims that have a value, those with the same kind of axis together; ``None`` where there are none.
 
-    The shaded side of a target is the good one. Ratios share an axis; a mean or a difference shares it with the
-    same metric only, since its unit is the metric's.
+    The shaded side of a target is the good one. A claim of several parts has a line for each. Ratios share an axis;
+    any other statistic shares it with the same one of the same metric only, since its unit is the metric's.
     """
     groups: dict[str, list[Judged]] = {}
-    for item in judged:
+    for item in (part for whole in judged for part in whole.inequalities):
         if item.verdict.value is not None and math.isfinite(item.verdict.value):
             name = _STATISTICS[item.claim.statistic]
             if item.claim.statistic != "ratio_of_means":
-                name = f"{name}: {item.claim.metric}"
+                name = f"{name}: {', '.join(item.claim.metrics)}"
             groups.setdefault(name, []).append(item)
     if not groups:
         return None

@@ -30,6 +30,15 @@ def number(value: float | None) -> str:
     return text.replace("-", "−")
 
 
+def bar(relation: str, target: float | None) -> str:
+    """What a claim is held against.
+
+    >>> bar("<=", 0.75), bar(">=", None)
+    ('≤ 0.750', '–')
+    """
+    return MISSING if target is None else f"{RELATIONS.get(relation, relation)} {number(target)}"
+
+
 def interval(low: float | None, high: float | None) -> str:
     """``"[low, high]"``, empty where either is missing."""
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):

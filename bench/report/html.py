@@ -164,7 +164,8 @@ def _claims(summary: Digest) -> Element | None:
         "p",
         "A claim holds when the whole interval lies on the good side of its target, fails when it lies on the other, "
         "and is undecided otherwise. Intervals are 95 % bootstrap intervals over seeds; below six seeds, the "
-        "least and the greatest seed. Over several scenarios or pairs of arms the worst is shown.",
+        "least and the greatest seed; a minimum or maximum is exact. Over several scenarios or pairs of arms the worst "
+        "is shown; where a claim has several parts, each is listed with its own bar, and all must hold.",
         class_="note",
     )
     return _section("claims", "Claims", explanation, filters, tables.claims_table(judged))

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from scisuite.bench.experiment import Experiment
-from scisuite.bench.report.digest import Digest, Study, digest, reason_of, repeat_command
+from scisuite.bench.report.digest import Digest, Judged, Study, digest, reason_of, repeat_command
 from scisuite.bench.report.formats import (
     MISSING,
-    RELATIONS,
     SYMBOLS,
+    bar,
     duration,
     interval,
     number,
@@ -130,22 +130,28 @@ def _study(study: Study) -> Iterable[str]:
 def _claims(study: Study) -> str:
     lines = []
     for item in study.judged:
-        claim, verdict, name = item.claim, item.verdict, verdict_name(item)
-        target = MISSING if claim.target is None else f"{RELATIONS[claim.relation]} {number(claim.target)}"
-        notes = ". ".join(note.strip().rstrip(".") for note in (shortened(verdict.reason, 300), claim.note) if note)
-        ours = f"{number(verdict.value)} {interval(verdict.low, verdict.high)}".strip()
-        cells = (claim.id, claim.statement, ours, target, claim.paper or MISSING, f"{SYMBOLS.get(name, '•')} {name}")
-        lines.append((*cells, str(verdict.seeds), verdict.scenario or MISSING, notes))
+        lines.append(_claim_line(item))
+        lines += [_claim_line(part, mark="↳ ") for part in item.inequalities if part is not item]
     heads = ("claim", "statement", "ours [95 %]", "target", "paper", "verdict", "seeds", "worst case", "note")
     return _table(heads, lines)
 
 
+def _claim_line(item: Judged, mark: str = "") -> tuple[str, ...]:
+    claim, verdict, name = item.claim, item.verdict, verdict_name(item)
+    ours = f"{number(verdict.value)} {interval(verdict.low, verdict.high)}".strip()
+    target = bar(verdict.shown.relation, verdict.shown.target)
+    notes = ". ".join(note.strip().rstrip(".") for note in (shortened(verdict.reason, 300), claim.note) if note)
+    cells = (mark + claim.id, claim.statement, ours, target, claim.paper or MISSING)
+    return (*cells, f"{SYMBOLS.get(name, '•')} {name}", str(verdict.seeds), verdict.scenario or MISSING, notes)
+
+
 def _results(study: Study, scenario: str) -> str:
     lines = []
+    shown = study.metrics_on(scenario)[:1]
     for arm in study.arms:
         if not study.select(arm, scenario):
             continue
-        means = [study.metric(arm, scenario, name) for name in study.metrics[:1]]
+        means = [study.metric(arm, scenario, name) for name in shown]
         costs = [study.cost(arm, scenario, name) for name in ("cpu_seconds", "peak_mib")]
         seconds, peak = (sum(costs[0]) / len(costs[0]) if costs[0] else None), max(costs[1], default=None)
         ours = [f"{number(m.value)} {interval(m.low, m.high)}".strip() for m in means] or [MISSING]
@@ -153,7 +159,7 @@ def _results(study: Study, scenario: str) -> str:
         lines.append((arm, study.role(arm) or MISSING, *ours, str(seeds), number(seconds), number(peak)))
     if not lines:
         return "No cell of this scenario has a result."
-    return _table(("arm", "role", study.headline or "metric", "seeds", "CPU s", "peak MiB"), lines)
+    return _table(("arm", "role", *(shown or ["metric"]), "seeds", "CPU s", "peak MiB"), lines)
 
 
 def _missing(study: Study) -> str:

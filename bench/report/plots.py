@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scisuite.bench.claims import FEWEST_SEEDS_TO_RESAMPLE
+from scisuite.bench.intervals import FEWEST_SEEDS_TO_RESAMPLE
 from scisuite.bench.report.digest import Mean, Study, mean_interval
 from scisuite.bench.report.elements import Element
 from scisuite.bench.report.formats import interval, number

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from scisuite.bench.claims import ScenarioVerdict
+from scisuite.bench.claims import ScenarioVerdict, Verdict
+from scisuite.bench.experiment import Claim
 from scisuite.bench.report.digest import Digest, Judged, Mean, Study, reason_of
 from scisuite.bench.report.elements import Child, Element, breakable, element
 from scisuite.bench.report.formats import (
     MISSING,
-    RELATIONS,
     SYMBOLS,
+    bar,
     duration,
     interval,
     number,
@@ -24,7 +25,7 @@ _CLASSES = {"holds": "good", "fails": "bad", "undecided": "open"}
 
 def verdict_name(judged: Judged) -> str:
     """``holds``, ``fails`` or ``undecided``; ``reported`` for a claim without a target."""
-    return "reported" if judged.claim.target is None else str(judged.verdict.verdict)
+    return str(judged.verdict.verdict)
 
 
 def verdict_counts(judged: Sequence[Judged]) -> dict[str, int]:
@@ -73,15 +74,12 @@ def claims_table(judged: Sequence[Judged]) -> Element:
         claim, verdict = item.claim, item.verdict
         name = verdict_name(item)
         notes = [element("p", text, class_="note") for text in (shortened(verdict.reason, 300), claim.note) if text]
-        if len(verdict.by_scenario) > 1:
+        if verdict.parts:
+            notes.append(_parts(verdict.parts))
+        if len(verdict.by_scenario) > max(1, len(verdict.parts)):
             notes.append(_by_scenario(verdict.by_scenario))
         low_high = interval(verdict.low, verdict.high)
         ours = element("span", number(verdict.value), class_="value")
-        target = (
-            MISSING
-            if claim.target is None
-            else f"{RELATIONS.get(claim.relation, claim.relation)} {number(claim.target)}"
-        )
         cells = [
             element("td", verdict_badge(name), data_value=name),
             element(
@@ -98,7 +96,12 @@ def claims_table(judged: Sequence[Judged]) -> Element:
                 class_="number",
                 data_value=_sort(verdict.value),
             ),
-            element("td", target, class_="number", data_value=_sort(claim.target)),
+            element(
+                "td",
+                bar(verdict.shown.relation, verdict.shown.target),
+                class_="number",
+                data_value=_sort(verdict.shown.target),
+            ),
             _cell(claim.paper or MISSING),
             _number_cell(verdict.seeds),
             _cell(breakable(verdict.scenario or MISSING)),
@@ -109,13 +112,14 @@ def claims_table(judged: Sequence[Judged]) -> Element:
 
 
 def results_table(study: Study, scenario: str) -> Element:
-    """Arm × headline metric and cost on one scenario."""
+    """Arm × the first metric and cost on one scenario."""
+    headline = next(iter(study.metrics_on(scenario)), None)
     body = []
     for arm in study.arms:
         rows = [row for row in study.rows if (row["arm"], row["scenario"]) == (arm, scenario)]
         if not rows:
             continue
-        mean = study.metric(arm, scenario, study.headline) if study.headline else Mean(float("nan"), 0, 0, 0)
+        mean = study.metric(arm, scenario, headline) if headline else Mean(float("nan"), 0, 0, 0)
         body.append(
             [
                 element("th", breakable(arm), scope="row"),
@@ -136,7 +140,7 @@ def results_table(study: Study, scenario: str) -> Element:
     heads = (
         "arm",
         "role",
-        study.headline or "metric",
+        headline or "metric",
         "95 % interval",
         "seeds",
         "CPU s",
@@ -148,12 +152,13 @@ def results_table(study: Study, scenario: str) -> Element:
 
 
 def metrics_table(study: Study, scenario: str) -> Element | None:
-    """Every metric's mean, where there is more than the headline."""
-    if len(study.metrics) < 2:
+    """Every metric's mean, where there is more than one."""
+    names = study.metrics_on(scenario)
+    if len(names) < 2:
         return None
     body = []
     for arm in study.arms:
-        means = [study.metric(arm, scenario, name) for name in study.metrics]
+        means = [study.metric(arm, scenario, name) for name in names]
         if any(mean.seeds for mean in means):
             cells = [
                 element(
@@ -167,7 +172,7 @@ def metrics_table(study: Study, scenario: str) -> Element | None:
                 for m in means
             ]
             body.append([element("th", breakable(arm), scope="row"), *cells])
-    return _table(("arm", *study.metrics), body, f"All metrics on {scenario}") if body else None
+    return _table(("arm", *names), body, f"All metrics on {scenario}") if body else None
 
 
 def failures_table(rows: Sequence[dict[str, Any]]) -> Element:
@@ -240,22 +245,43 @@ def legend_table(study: Study) -> Element | None:
     return _table(("name", "role", "what it is"), [*arms, *metrics], f"Arms and metrics of {study.slug}")
 
 
-def _by_scenario(parts: Sequence[ScenarioVerdict]) -> Element:
+def _parts(parts: Sequence[Verdict]) -> Element:
+    """What a claim of several parts is made of: each with its number, its interval and its bar."""
     lines = [
         element(
             "li",
             verdict_badge(part.verdict),
-            f" {part.scenario}: {number(part.value)} {interval(part.low, part.high)} ({part.seeds} seeds)",
+            f" {part.claim.statement}: {_number_and_bar(part, part.shown)}, {part.scenario} ({part.seeds} seeds)",
             f" {shortened(part.reason, 160)}" if part.value is None else "",
         )
         for part in parts
     ]
+    return element("ul", lines, class_="plain note")
+
+
+def _by_scenario(cases: Sequence[ScenarioVerdict]) -> Element:
+    several = len({case.claim.id for case in cases}) > 1
+    lines = [
+        element(
+            "li",
+            verdict_badge(case.verdict),
+            f" {case.claim.id}," if several else "",
+            f" {case.scenario}: {_number_and_bar(case, case.claim)} ({case.seeds} seeds)",
+            f" {shortened(case.reason, 160)}" if case.value is None else "",
+        )
+        for case in cases
+    ]
     return element(
         "details",
-        element("summary", f"all {len(parts)} cases"),
+        element("summary", f"all {len(cases)} cases"),
         element("ul", lines, class_="plain"),
         class_="note",
     )
+
+
+def _number_and_bar(case: Verdict | ScenarioVerdict, claim: Claim) -> str:
+    held = "" if claim.target is None else f"; {bar(claim.relation, claim.target)}"
+    return f"{number(case.value)} {interval(case.low, case.high)}".strip() + held
 
 
 def _table(heads: Sequence[str], body: Sequence[Element | list[Element]], label: str, **attributes: str) -> Element:

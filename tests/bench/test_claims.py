@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scisuite.bench.claims import interval, judge
+from scisuite.bench.claims import judge
 from scisuite.bench.experiment import Claim
+from scisuite.bench.intervals import interval
 from scisuite.core import InvalidInput
 
 

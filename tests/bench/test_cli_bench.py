@@ -22,7 +22,7 @@ from scisuite.core.files import write_atomic
 
 invoke = CliRunner().invoke
 HERE = Path(__file__).parent
-CLAIM_KEYS = ["id", "statement", "verdict", "value", "low", "high", "target", "paper"]
+CLAIM_KEYS = ["id", "statement", "verdict", "value", "low", "high", "target", "paper", "relation", "by_scenario"]
 
 
 @pytest.fixture

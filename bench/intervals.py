@@ -1,0 +1,102 @@
+"""A claim's statistic and its interval over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scisuite.bench.experiment import EXACT, Claim, Statistic
+from scisuite.core import InvalidInput, generator
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+FEWEST_SEEDS_TO_RESAMPLE = 6
+"""Below this the interval is the least and the greatest seed: at three seeds a 95 % bootstrap covers 73 %."""
+
+Array = NDArray[np.float64]
+
+# Of one arm; a comparison takes the mean of each arm and then compares.
+_OF_ONE_ARM: Mapping[Statistic, Callable[..., Any]] = {
+    "mean": np.mean,
+    "ratio_of_means": np.mean,
+    "difference_of_means": np.mean,
+    "median": np.median,
+    "minimum": np.min,
+    "maximum": np.max,
+}
+
+
+def point(claim: Claim, values: Array, against: Array | None) -> float:
+    """The claim's statistic; the arguments are those of :func:`interval`."""
+    of_arm = np.array([_of_one_arm(claim, values.ravel())])
+    if against is None:
+        return float(of_arm[0])
+    return float(_compare(claim, of_arm, np.array([_of_one_arm(claim, against.ravel())]))[0])
+
+
+def interval(claim: Claim, scenario: str, values: Array, against: Array | None, paired: bool) -> tuple[float, float]:
+    """The interval of the claim's statistic, as :func:`scisuite.bench.claims.judge` describes it.
+
+    Parameters
+    ----------
+    claim : Claim
+    scenario : str
+        With the claim's id, it seeds the resampling.
+    values : float64 (n,) or (n, k)
+        The metric, or the k pooled ones, of the claim's arm, in the order of its n seeds.
+    against : float64 (m,) or (m, k) or None
+        The same of the other arm; n = m, seed by seed, where ``paired``.
+    paired : bool
+
+    Raises
+    ------
+    InvalidInput
+        If a ratio's denominator reaches zero in a resample, so that the ratio has no finite interval.
+    """
+    if claim.statistic in EXACT:
+        value = point(claim, values, against)
+        return value, value
+    if min(len(values), len(values if against is None else against)) < FEWEST_SEEDS_TO_RESAMPLE:
+        per_seed = _per_seed(claim, values, against, paired)
+        return float(per_seed.min()), float(per_seed.max())
+    rng = generator(0, "claim", claim.id, scenario)
+    draws = rng.integers(0, len(values), (RESAMPLES, len(values)))
+    resampled = _of_one_arm(claim, _rows(values[draws]))
+    if against is not None:
+        if not paired:
+            draws = rng.integers(0, len(against), (RESAMPLES, len(against)))
+        resampled = _compare(claim, resampled, _of_one_arm(claim, _rows(against[draws])))
+    low, high = np.percentile(resampled, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
+    return float(low), float(high)
+
+
+def _of_one_arm(claim: Claim, sample: Array) -> Any:
+    """The statistic over the last axis."""
+    return _OF_ONE_ARM[claim.statistic](sample, axis=-1)
+
+
+def _rows(values: Array) -> Array:
+    """``values`` (r, n) or (r, n, k) as (r, n·k)."""
+    return values.reshape(len(values), -1)
+
+
+def _per_seed(claim: Claim, values: Array, against: Array | None, paired: bool) -> Array:
+    own: Array = _of_one_arm(claim, _rows(values))
+    if against is None:
+        return own
+    other: Array = _of_one_arm(claim, _rows(against))
+    if paired:
+        return _compare(claim, own, other)
+    return _compare(claim, np.repeat(own, len(other)), np.tile(other, len(own)))
+
+
+def _compare(claim: Claim, values: Array, against: Array) -> Array:
+    if claim.statistic == "difference_of_means":
+        return values - against
+    if against.min() <= 0 <= against.max():
+        named = ", ".join(claim.metrics)
+        raise InvalidInput(f"{named} of {claim.against} is not clear of zero, so the ratio has no interval")
+    return values / against
