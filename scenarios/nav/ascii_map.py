@@ -93,7 +93,8 @@ def to_ascii(world: GridWorld, start: Cell | None = None, goal: Cell | None = No
     Raises
     ------
     InvalidInput
-        If a mark is a wall or a door, or the world has closed moves that no one-way doors make.
+        If a mark is a wall or a door, or the world has closed moves that are not made by one-way doors which somebody
+        can pass.
     """
     symbols = np.where(world.free, ".", "#")
     for state, symbol in _doors_of(world).items():
@@ -103,7 +104,7 @@ def to_ascii(world: GridWorld, start: Cell | None = None, goal: Cell | None = No
             continue
         row, column = world.cell(world.state(cell))
         if symbols[row, column] != ".":
-            raise InvalidInput(f"cell ({row}, {column}) cannot be marked {mark!r}: it is {symbols[row, column]!r}")
+            raise InvalidInput(f"cell ({row}, {column}) cannot be marked {mark!r}: it is {str(symbols[row, column])!r}")
         symbols[row, column] = mark
     return "\n".join("".join(row) for row in symbols)
 
@@ -134,7 +135,7 @@ def _symbols(text: str | Sequence[str]) -> np.ndarray[tuple[int, int], np.dtype[
 def _doors_of(world: GridWorld) -> dict[int, str]:
     """Symbols of the states that have to be one-way doors for the closed moves to be explained.
 
-    A state may be a door for an action if no open move enters or leaves it by another one: a door there would close
+    A state may be a door if all the open moves that enter or leave it are of one action: a door for that action closes
     only what is closed already. Of these the one that explains most is taken until nothing is left to explain.
     """
     if world.closed is None:
@@ -143,21 +144,19 @@ def _doors_of(world: GridWorld) -> dict[int, str]:
     state, action = np.nonzero(without.open_moves & ~world.open_moves)
     unexplained = set(zip(state.tolist(), action.tolist(), without.moves[state, action].tolist(), strict=True))
     used = _actions_used(world)
-    explains: dict[tuple[int, str], set[tuple[int, int, int]]] = {}
-    for move in unexplained:
+    symbol_of = {way: symbol for symbol, way in DOORS.items()}
+    explains: dict[int, set[tuple[int, int, int]]] = {}
+    for move in sorted(unexplained):
         for end in (move[0], move[2]):
-            for symbol, way in DOORS.items():
-                if move[1] != way and not np.delete(used[end], way).any():
-                    explains.setdefault((end, symbol), set()).add(move)
+            ways = np.flatnonzero(used[end])
+            if len(ways) == 1 and int(ways[0]) in symbol_of and int(ways[0]) != move[1]:
+                explains.setdefault(end, set()).add(move)
     doors: dict[int, str] = {}
     while unexplained:
-        gains = {
-            door: len(moves & unexplained) for door, moves in sorted(explains.items()) if door[0] not in doors
-        }
-        best = max(gains, key=lambda door: gains[door], default=None)
-        if best is None or gains[best] == 0:
+        best = max(explains, key=lambda end: len(explains[end] & unexplained), default=None)
+        if best is None or not explains[best] & unexplained:
             raise InvalidInput("the world has closed moves that no one-way doors make; they cannot be written as text")
-        doors[best[0]] = best[1]
+        doors[best] = symbol_of[int(np.argmax(used[best]))]
         unexplained -= explains[best]
     return doors
 

@@ -61,13 +61,17 @@ class GraphWorld(NavWorld):
         if self.labels is not None:
             object.__setattr__(self, "labels", _labels(self.labels, n))
 
+    def __reduce__(self) -> tuple[type[GraphWorld], tuple[Any, ...]]:
+        """Copies and pickles hold the graph alone: what follows from it is worked out again."""
+        return type(self), (self.W, self.positions, self.labels, self.slip)
+
     @property
     def n(self) -> int:
         """Number of states."""
         return int(self.W.shape[0])
 
     @cached_property
-    def xy(self) -> Floats:  # type: ignore[override]
+    def xy(self) -> Floats:
         """float64 (n, 2): row and column of each state in a drawing."""
         if self.positions is not None:
             return self.positions
@@ -75,7 +79,7 @@ class GraphWorld(NavWorld):
         return np.stack([np.sin(angle), np.cos(angle)], axis=1)
 
     @cached_property
-    def moves(self) -> Ints:  # type: ignore[override]
+    def moves(self) -> Ints:
         """int64 (n, A): the state that each action leads to; a blocked action leads to the state itself."""
         degree = np.diff(self.W.indptr)
         state = np.repeat(np.arange(self.n), degree)

@@ -95,9 +95,7 @@ def maze(
     return GridWorld(free, neighbours=neighbours, slip=slip)
 
 
-def open_box(
-    rng: np.random.Generator, size: Size = 21, *, neighbours: Neighbours = 4, slip: float = 0.0
-) -> GridWorld:
+def open_box(rng: np.random.Generator, size: Size = 21, *, neighbours: Neighbours = 4, slip: float = 0.0) -> GridWorld:
     """An empty room of ``size`` cells, at least 2 each way; nothing is drawn. Source: brief, reconstruction."""
     return GridWorld(np.ones(_shape(size, least=2), dtype=bool), neighbours=neighbours, slip=slip)
 

@@ -56,7 +56,7 @@ def from_networkx(graph: Any, *, weight: str = "weight", slip: float = 0.0) -> N
     those of ``networkx.grid_2d_graph``, periodic or not) becomes a :class:`~scisuite.scenarios.nav.GridWorld`: nodes
     are free cells, and an edge that is missing between two of them is a thin wall. Any other becomes a
     :class:`~scisuite.scenarios.nav.GraphWorld` with the nodes in the graph's own order, their names in ``labels`` and
-    their attribute ``pos``, where each of them has one, in ``positions``.
+    their attribute ``pos``, where it is a pair of numbers for each of them, in ``positions``.
 
     Parameters
     ----------
@@ -102,8 +102,10 @@ def from_minigrid(env: Any, *, neighbours: Literal[4, 8] = 4, slip: float = 0.0)
     InvalidInput
         If it has no map, or not yet.
     """
-    grid: Any = getattr(getattr(env, "unwrapped", env), "grid", None)
-    if not all(hasattr(grid, name) for name in ("get", "width", "height")):
+    inner = getattr(env, "unwrapped", env)
+    grid: Any = getattr(inner, "grid", None)
+    drawn = getattr(inner, "agent_pos", None) is not None  # before the first reset its grid is there, but empty
+    if not (drawn and all(hasattr(grid, name) for name in ("get", "width", "height"))):
         raise InvalidInput("the environment has no Minigrid map; reset it first")
     cells = [[grid.get(column, row) for column in range(grid.width)] for row in range(grid.height)]
     free = [[cell is None or cell.type not in MINIGRID_WALLS for cell in row] for row in cells]
@@ -199,9 +201,16 @@ def _as_graph(graph: Any, weights: dict[tuple[Hashable, Hashable], float], slip:
     number = {node: k for k, node in enumerate(nodes)}
     row, column = [number[one] for one, _ in weights], [number[other] for _, other in weights]
     W = coo_array((list(weights.values()), (row, column)), shape=(len(nodes), len(nodes)))
-    places = [graph.nodes[node].get("pos") for node in nodes]
-    positions = None if any(place is None for place in places) else np.array(places, dtype=np.float64)
-    return GraphWorld(W, positions=positions, labels=nodes, slip=slip)
+    return GraphWorld(W, positions=_places(graph, nodes), labels=nodes, slip=slip)
+
+
+def _places(graph: Any, nodes: tuple[Hashable, ...]) -> NDArray[np.float64] | None:
+    """The nodes' attribute ``pos``, or ``None`` unless each of them has a pair of finite numbers there."""
+    try:
+        places = np.array([graph.nodes[node].get("pos") for node in nodes], dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return places if places.shape == (len(nodes), 2) and np.isfinite(places).all() else None
 
 
 def _as_grid(nodes: set[Any], weights: dict[tuple[Any, Any], float], slip: float) -> GridWorld | None:

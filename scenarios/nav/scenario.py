@@ -35,7 +35,9 @@ class Kind:
 KINDS = {
     "fourrooms": Kind(layouts.four_rooms, "four rooms joined by doors at drawn places", True),
     "one_way": Kind(
-        partial(layouts.four_rooms, one_way=True), "four rooms joined in a circle by one-way doors at drawn places", True
+        partial(layouts.four_rooms, one_way=True),
+        "four rooms joined in a circle by one-way doors at drawn places",
+        True,
     ),
     "maze": Kind(layouts.maze, "a depth-first maze, some of its inner walls removed where loop > 0", True),
     "open": Kind(layouts.open_box, "an empty room", False),
@@ -52,7 +54,7 @@ class NavScenario(WorldScenario):
     Parameters
     ----------
     kind : str
-        One of ``KINDS``.
+        ``fourrooms``, ``one_way``, ``maze``, ``open``, ``torus``, ``spiral``, ``u_trap`` or ``obstacles``.
     size : int, (int, int) or None
         Rows and columns of the map, of rooms for a maze; ``None`` for the usual size of the kind.
     loop : float or None

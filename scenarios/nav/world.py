@@ -120,7 +120,9 @@ class NavWorld(ABC):
         if given.size == 0:
             return np.empty(0, dtype=np.int64)
         if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
-            raise InvalidInput(f"states must be whole numbers in one dimension, not {given.dtype} of shape {given.shape}")
+            raise InvalidInput(
+                f"states must be whole numbers in one dimension, not {given.dtype} of shape {given.shape}"
+            )
         if given.min() < 0 or given.max() >= self.n:
             wrong = int(given[(given < 0) | (given >= self.n)][0])
             raise InvalidInput(f"state {wrong} is not in this world of {self.n} states")
@@ -200,6 +202,10 @@ class GridWorld(NavWorld):
             closed.flags.writeable = False
             object.__setattr__(self, "closed", closed if closed.any() else None)
 
+    def __reduce__(self) -> tuple[type[GridWorld], tuple[Any, ...]]:
+        """Copies and pickles hold the map alone: what follows from it is worked out again, and stays read-only."""
+        return type(self), (self.free, self.neighbours, self.periodic, self.closed, self.slip)
+
     @classmethod
     def from_ascii(cls, text: str | Sequence[str], **options: Any) -> GridWorld:
         """Read a map from text: :func:`scisuite.scenarios.nav.from_ascii`."""
@@ -227,12 +233,12 @@ class GridWorld(NavWorld):
         return self.free.shape[0], self.free.shape[1]
 
     @cached_property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
         """Number of free cells."""
         return int(self.free.sum())
 
     @cached_property
-    def xy(self) -> Ints:  # type: ignore[override]
+    def xy(self) -> Ints:
         """int64 (n, 2): row and column of each state."""
         return np.argwhere(self.free)
 
@@ -244,7 +250,7 @@ class GridWorld(NavWorld):
         return index
 
     @cached_property
-    def moves(self) -> Ints:  # type: ignore[override]
+    def moves(self) -> Ints:
         """int64 (n, A): the state that each action leads to; a blocked action leads to the state itself."""
         here = np.arange(self.n)
         targets = np.stack([self._beside(step) for step in OFFSETS[: self.neighbours]], axis=1)
@@ -300,10 +306,10 @@ class GridWorld(NavWorld):
     def _beside(self, step: Iterable[int]) -> Ints:
         """int64 (n,): the state one ``step`` away from each, −1 for a wall or the edge of the map."""
         target = self.xy + np.asarray(tuple(step), dtype=np.int64)
-        inside = np.ones(self.n, dtype=bool)
+        inside: Bools = np.ones(self.n, dtype=bool)
         if self.periodic:
             target = target % np.array(self.shape)
         else:
-            inside = ((target >= 0) & (target < np.array(self.shape))).all(axis=1)
+            inside = np.all((target >= 0) & (target < np.array(self.shape)), axis=1)
             target = np.where(inside[:, None], target, 0)
         return np.where(inside, self.index[target[:, 0], target[:, 1]], -1)
