@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from scisuite.core import InvalidInput, as_seed
-from scisuite.core.registry import did_you_mean
 from scisuite.envs.errors import EpisodeOver
+from scisuite.envs.laplacian_nav.layout import Layout
 from scisuite.envs.laplacian_nav.placement import Placement, require_room
+from scisuite.envs.laplacian_nav.task import Task, drawn_layout_seed, require_action, require_options
 from scisuite.envs.laplacian_nav.traffic import cancelled_moves
-from scisuite.scenarios.nav import GridWorld, make_world
+from scisuite.scenarios.nav import GridWorld
 
 Observation = dict[str, NDArray[np.float32]]
 Info = dict[str, Any]
 
-KEPT_LAYOUTS = 8
 OPTIONS = ("layout_seed", "start_cells", "goal_cells")
 PROBE = {"options": 1}
 """What PettingZoo's ``parallel_api_test`` passes to ``reset``; every other unknown option is refused."""
@@ -78,8 +78,7 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
         Whatever :func:`~scisuite.scenarios.nav.make_world` takes, if it is a map.
     n_agents : int
     layout_seed : int or None
-        Seed of the layout. With ``None`` a layout is drawn at the first ``reset`` and whenever ``reset`` is given a
-        seed.
+        The layout; with ``None`` one is drawn at the first ``reset`` and whenever ``reset`` is given a seed.
     max_steps : int or None
         By default the number of free cells of the layout.
     view_radius : int
@@ -87,8 +86,9 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
         Arguments of the world: ``{"loop": 0.2}`` for a maze.
     render_mode : None or "rgb_array"
 
-    ``reset`` takes the options ``layout_seed``; ``start_cells`` and ``goal_cells``, mappings of some navigators or all
-    to cells (row, column). What is not asked for is drawn (:class:`~scisuite.envs.laplacian_nav.placement.Placement`).
+    ``reset`` takes the options ``{"layout_seed": int}``, which holds until ``reset`` is given a seed or another layout,
+    and ``{"start_cells": {"navigator_0": (row, column), …}}`` and ``{"goal_cells": …}`` for this episode, each of some
+    navigators or of all. What is not given is drawn (:class:`~scisuite.envs.laplacian_nav.placement.Placement`).
 
     Raises
     ------
@@ -120,21 +120,21 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InvalidInput(f"render_mode must be None or 'rgb_array', not {render_mode!r}")
         self.render_mode = render_mode
-        self.view_radius = _count("view_radius", view_radius, least=0)
-        self._max_steps = None if max_steps is None else _count("max_steps", max_steps)
-        self._layout_seed = None if layout_seed is None else as_seed(layout_seed)
         if not isinstance(world_config, Mapping | None):
             raise InvalidInput(f"world_config must be a mapping or None, not {type(world_config).__name__}")
-        self._source = (world, dict(world_config or {}))
-        self._kept: dict[int, GridWorld] = {}
-        self.world = self._made(self._layout_seed or 0)
-        self.possible_agents = [f"navigator_{i}" for i in range(_count("n_agents", n_agents))]
-        require_room(self.world, n_agents)
+        n_agents = _count("n_agents", n_agents)
+        self.task = Task(
+            world, "xy", True, "sparse", layout_seed, max_steps, gamma=1.0, eps=1.0, view_radius=view_radius,
+            world_config=world_config,
+        )  # fmt: skip
+        self.view_radius = int(view_radius)
+        self.possible_agents = [f"navigator_{i}" for i in range(n_agents)]
         self.agents: list[str] = []
         self.np_random: np.random.Generator | None = None
         self._viewer: Any = None
+        self._begin(self.task.layout(self.task.layout_seed or 0), [0] * n_agents, [0] * n_agents)
+        require_room(self.world, n_agents)
         self._set_spaces()
-        self._begin(self.world, [0] * n_agents, [0] * n_agents)
 
     @property
     def n_agents(self) -> int:
@@ -144,7 +144,7 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
     @property
     def max_steps(self) -> int:
         """Steps after which all are truncated."""
-        return self.world.n if self._max_steps is None else self._max_steps
+        return self.task.episode_length(self.layout)
 
     @property
     def positions(self) -> dict[str, tuple[int, int]]:
@@ -176,17 +176,17 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
         InvalidInput
             If the seed is no non-negative integer or an option is unknown or out of its range; nothing has changed.
         """
-        options = _checked_options(options)
+        options = {} if options == PROBE else require_options(options, OPTIONS)
         if seed is not None:
             rng = seeding.np_random(as_seed(seed))[0]
         else:
             rng = seeding.np_random()[0] if self.np_random is None else copy.deepcopy(self.np_random)
-        world = self._next_world(rng, options.get("layout_seed"), redraw=seed is not None or self.np_random is None)
-        placement = Placement(world, self.possible_agents, options.get("start_cells"), options.get("goal_cells"))
+        layout = self._next_layout(rng, options, seed is not None or self.np_random is None)
+        placement = Placement(_map(layout), self.possible_agents, options.get("start_cells"), options.get("goal_cells"))
         starts, goals = placement.draw(rng)
         self.np_random = rng
         self.agents = self.possible_agents[:]
-        self._begin(world, starts, goals)
+        self._begin(layout, starts, goals)
         return self._observations(), {agent: self._info(agent) for agent in self.agents}
 
     def step(
@@ -239,7 +239,7 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
         """The navigators, their goals and the walls as uint8 (H, W, 3), or ``None`` without a render mode."""
         if self.render_mode is None:
             return None
-        if self._viewer is None:
+        if self._viewer is None or self._viewer.world is not self.world:
             from scisuite.envs.laplacian_nav.parallel_render import Viewer
 
             self._viewer = Viewer(self.world, self.n_agents)
@@ -254,43 +254,34 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_viewer": None}
 
-    def _begin(self, world: GridWorld, starts: list[int], goals: list[int]) -> None:
-        if world is not self.world:
-            self._viewer = None
-        self.world = world
-        self._moves: list[list[int]] = world.moves.tolist()
-        self._walls = self._padded(~world.free, outside=1.0)
+    def _begin(self, layout: Layout, starts: list[int], goals: list[int]) -> None:
+        self.layout = layout
+        self.world = _map(layout)
+        self._moves: list[list[int]] = self.world.moves.tolist()
+        self._walls = self._padded(~self.world.free, outside=1.0)
         self._states, self._goals = starts, goals
         self._paths = [[start] for start in starts]
-        self._shortest = [int(d[s]) for d, s in zip(world.distances(goals), starts, strict=True)]
+        self._shortest = layout.lengths(starts, goals).tolist()
         self._blocked = [False] * len(starts)
         self._cancelled = [False] * len(starts)
         self.steps = 0
 
-    def _next_world(self, rng: np.random.Generator, layout_seed: Any, redraw: bool) -> GridWorld:
-        if layout_seed is not None:
-            return self._made(as_seed(layout_seed))
-        if self._layout_seed is not None:
-            return self._made(self._layout_seed)
-        return self._made(int(rng.integers(2**31))) if redraw else self.world
-
-    def _made(self, layout_seed: int) -> GridWorld:
-        """The world of a layout; the last few are kept, so that episodes in one layout do not make it again."""
-        if layout_seed in self._kept:
-            return self._kept[layout_seed]
-        world, config = self._source
-        made = make_world(world, layout_seed, **config)
-        if not isinstance(made, GridWorld):
-            raise InvalidInput(f"several navigators need a world of cells, a GridWorld, not a {type(made).__name__}")
-        if len(self._kept) >= KEPT_LAYOUTS:
-            self._kept.pop(next(iter(self._kept)))
-        self._kept[layout_seed] = made
-        return made
+    def _next_layout(self, rng: np.random.Generator, options: Mapping[str, Any], begins: bool) -> Layout:
+        """The layout of the next episode; ``begins`` is true where ``rng`` is new."""
+        if "layout_seed" in options:
+            try:
+                return self.task.layout(as_seed(options["layout_seed"]))
+            except InvalidInput as error:
+                raise InvalidInput(f"layout_seed: {error}") from None
+        if not begins:
+            return self.layout
+        fixed = self.task.layout_seed
+        return self.task.layout(drawn_layout_seed(rng) if fixed is None else fixed)
 
     def _set_spaces(self) -> None:
         self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
         self._wait = self.world.moves.shape[1]
-        last = np.array(self.world.shape, np.float32) - 1
+        last = np.maximum(np.array(self.world.shape, np.float32) - 1, 1)
         side = 2 * self.view_radius + 1
         self._per_agent = {
             agent: (
@@ -323,10 +314,10 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
         for agent in self.agents:
             if agent not in actions:
                 raise InvalidInput(f"{agent} has no action")
-            action = actions[agent]
-            if not self._per_agent[agent][1].contains(action):
-                raise InvalidInput(f"{agent}: an action is a whole number from 0 to {self._wait}, not {action!r}")
-            checked.append(int(action))
+            try:
+                checked.append(require_action(actions[agent], self._wait + 1))
+            except InvalidInput as error:
+                raise InvalidInput(f"{agent}: {error}") from None
         return checked
 
     def _slipped(self, actions: list[int]) -> list[int]:
@@ -381,18 +372,14 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
         return np.pad(cells.astype(np.float32), radius, constant_values=outside)
 
 
-def _checked_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if options is None or options == PROBE:
-        return {}
-    if not isinstance(options, Mapping):
-        raise InvalidInput(f"options must be a mapping, not {type(options).__name__}")
-    for name in options:
-        if name not in OPTIONS:
-            raise InvalidInput(f"unknown option {name!r}{did_you_mean(str(name), OPTIONS)}")
-    return options
+def _map(layout: Layout) -> GridWorld:
+    if not isinstance(layout.world, GridWorld):
+        kind = type(layout.world).__name__
+        raise InvalidInput(f"several navigators need a world of cells, a GridWorld, not a {kind}")
+    return layout.world
 
 
-def _count(name: str, value: Any, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"{name} must be a whole number of at least {least}, not {value!r}")
+def _count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InvalidInput(f"{name} must be a whole number of at least 1, not {value!r}")
     return int(value)

@@ -275,13 +275,16 @@ def test_layout_start_and_goal_are_chosen_separately() -> None:
     env = laplacian_nav_v0.parallel_env(world="maze", world_config={"size": 4}, n_agents=3)
     env.reset(seed=0)
     maps, places = [], []
-    for options in ({}, {"layout_seed": 1}, {"layout_seed": 1, "goal_cells": {"navigator_1": (1, 1)}}, {}):
+    for options in ({}, {"layout_seed": 1}, {"layout_seed": 1, "goal_cells": {"navigator_1": (1, 1)}}, None):
         env.reset(seed=5, options=options)
         maps.append(env.world.free.tobytes())
         places.append((env.positions, env.goals))
     assert maps[0] == maps[3] != maps[1] == maps[2]
     assert places[0] == places[3]
     assert places[2][1]["navigator_1"] == (1, 1)
+    env.reset(options={"layout_seed": 1})
+    env.reset()
+    assert env.world.free.tobytes() == maps[1], "a layout holds until a seed is given"
 
 
 def test_layouts_drawn_from_the_seed() -> None:
@@ -365,7 +368,7 @@ def test_picture() -> None:
         ({"n_agents": True}, "n_agents must be a whole number of at least 1, not True"),
         ({"n_agents": 7}, "n_agents must be at most 6, the cells to start from in this world, not 7"),
         ({"max_steps": 0}, "max_steps must be a whole number of at least 1, not 0"),
-        ({"view_radius": -1}, "view_radius must be a whole number of at least 0, not -1"),
+        ({"view_radius": 0}, "view_radius must be a whole number of at least 1, not 0"),
         ({"layout_seed": -1}, "seed must be in [0, 2**63), not -1"),
         ({"render_mode": "human"}, "render_mode must be None or 'rgb_array', not 'human'"),
         ({"world_config": 3}, "world_config must be a mapping or None, not int"),
@@ -391,7 +394,7 @@ CLOSED = "...#.\n....#\n...##"
         ({"starts": {}}, InvalidInput, "unknown option 'starts'; did you mean 'start_cells'?"),
         (3, InvalidInput, "options must be a mapping, not int"),
         ({"options": 2}, InvalidInput, "unknown option 'options'; known: goal_cells, layout_seed, start_cells"),
-        ({"layout_seed": 0.5}, InvalidInput, "seed must be a non-negative integer, not 0.5 (float)"),
+        ({"layout_seed": 0.5}, InvalidInput, "layout_seed: seed must be a non-negative integer, not 0.5 (float)"),
         (
             {"start_cells": [(0, 0), (0, 1)]},
             InvalidInput,
