@@ -30,7 +30,8 @@ def check_solver(
     solver : str or callable
         A registered id, or something that builds an unfitted solver.
     scenario : Scenario or str or None
-        What to fit on; by default what the solver's class names in ``example``.
+        What to fit on; by default what the solver's class names in ``example``. For another kind than data and black
+        boxes the solver has ``example_inputs(scenario)``, which gives an array of inputs for ``predict``, one a row.
     budget : str or None
         How long; by default as the class's ``example`` says.
     **config
@@ -63,7 +64,7 @@ def _check_fitted(
 ) -> None:
     assert isinstance(fitted, Solver), f"fit returned {type(fitted).__name__}, not the solver"
     _check_report(fitted, allowed)
-    inputs = _inputs(world)
+    inputs = _inputs(fitted, world)
     prediction = _arrays(fitted.predict(inputs.copy()))
     for array in prediction:
         assert array.ndim > 0, f"predict gave {array!r}, not one row for each input"
@@ -107,11 +108,17 @@ def _builder(solver: str | Callable[..., Solver], config: dict[str, Any]) -> Cal
     return lambda: solver(**config)
 
 
-def _inputs(world: Any) -> np.ndarray:
+def _inputs(fitted: Solver, world: Any) -> np.ndarray:
+    example_inputs = getattr(fitted, "example_inputs", None)
+    if example_inputs is not None:
+        return np.asarray(example_inputs(world))
     if isinstance(world, scenarios.DataScenario):
         return np.asarray(world.inputs("test"))
     if not isinstance(world, scenarios.BlackBoxScenario):
-        raise InvalidInput(f"check_solver fits on a data or black-box scenario, not {type(world).__name__}")
+        raise InvalidInput(
+            f"check_solver fits on a data or black-box scenario, not {type(world).__name__}, unless the solver has "
+            "example_inputs(scenario), which gives rows for predict"
+        )
     if world.pool is not None:
         return np.asarray(world.pool[:16])
     return np.asarray(world.space.sample(np.random.default_rng(0), 16))
