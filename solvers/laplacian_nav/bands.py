@@ -120,8 +120,8 @@ def box_modes(shape: tuple[int, int], lo: int, hi: int) -> tuple[Floats, Floats]
     """Eigenmodes number ``lo`` up to, but without, ``hi`` of a box: eigenvalues (k,) and maps (k, H, W) of norm 1.
 
     Products of cosines; of a degenerate pair, the one with fewer half waves down the rows comes first. An eigensolver
-    returns some mixture of the pair instead, with another grid score: the mode of 4 and 7 half waves has 0.88 by itself,
-    for its two waves happen to cross at 60 degrees.
+    returns some mixture of the pair instead, with another grid score: that of 4 and 7 half waves alone has 0.88, for
+    its two waves happen to cross at 60 degrees.
     """
     spectrum = _box_spectrum(shape)
     _check_band(lo, hi, spectrum.size, first=0)
