@@ -284,7 +284,7 @@ def _check_stable_baselines3(make: Make) -> None:
     from stable_baselines3 import A2C
     from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
-    # The bare environment: the checker looks for compute_reward on what it is given, where Gymnasium's wrappers hide it.
+    # The bare environment: the checker looks for compute_reward on what it is given, and Gymnasium's wrappers hide it.
     sb3_check_env(make().unwrapped, skip_render_check=True)
     env = make()
     policy = "MultiInputPolicy" if isinstance(env.observation_space, gym.spaces.Dict) else "MlpPolicy"
