@@ -133,7 +133,7 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]], experiment: Experimen
     InvalidInput
         If the rows come from more than one tier, or if two of them answer the same arm, scenario and seed.
     """
-    own = [row for row in rows if _is_of(row, claim, experiment)]
+    own: Sequence[Mapping[str, Any]] = [row for row in rows if _is_of(row, claim, experiment)]
     tiers = sorted({row["tier"] for row in own})
     if len(tiers) > 1:
         raise InvalidInput(f"{claim.id} cannot be judged on rows of several tiers at once ({', '.join(tiers)})")
@@ -153,11 +153,20 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]], experiment: Experimen
         for arm, against in claim.pairs
         for scenario in names
     )
-    worst = max(every, key=_badness)
-    numbers = {
-        name: getattr(worst, name) for name in ("verdict", "value", "low", "high", "scenario", "seeds", "reason")
-    }
-    return Verdict(claim, **numbers, by_scenario=every, parts=(), shown=worst.claim)
+    case = max(every, key=_badness)
+    return Verdict(
+        claim,
+        case.verdict,
+        case.value,
+        case.low,
+        case.high,
+        case.scenario,
+        case.seeds,
+        case.reason,
+        by_scenario=every,
+        parts=(),
+        shown=case.claim,
+    )
 
 
 def _is_of(row: Mapping[str, Any], claim: Claim, experiment: Experiment | None) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from scisuite.bench.experiment import Arm, Role
+from scisuite.bench.experiment import Arm
 
 _HERE = "scisuite.bench.experiments.laplacian_nav"
 
 
-def _arm(id: str, role: Role, run: str, summary: str, *extras: str, timed: bool = False, **config: Any) -> Arm:
+def _arm(id: str, role: Any, run: str, summary: str, *extras: str, timed: bool = False, **config: Any) -> Arm:
     return Arm(id, f"{_HERE}.{run}", role, config, extras, timed, summary)
 
 

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scisuite.bench.experiment import Curve, Outcome
-from scisuite.bench.experiments.laplacian_nav.trials import goals_and_starts, scores, short
+from scisuite.bench.experiment import Outcome
+from scisuite.bench.experiments.laplacian_nav.trials import checkpoints, goals_and_starts, learned, scores
 from scisuite.core import Budget
 from scisuite.scenarios.nav import GridWorld, NavScenario
-
-CHECKPOINTS = (1_000, 3_000, 10_000, 30_000)
 
 
 def warm_up() -> None:
@@ -31,47 +29,49 @@ def dqn_her(
     The environment gives positions, the reward is sparse, and four of five transitions are relabelled.
     """
     import gymnasium as gym
-    import torch
     from stable_baselines3 import DQN, HerReplayBuffer
+    from stable_baselines3.common.callbacks import BaseCallback
 
     import scisuite.envs  # noqa: F401  (registers the id)
+    from scisuite.agents.sb3.randomness import global_generators
 
+    marks = checkpoints(budget)
     world = scenario.layout(seed)
     goals, starts = goals_and_starts(world, seed)
     env = gym.make("sci/LaplacianNav-v0", world=scenario.id, layout_seed=seed, obs="xy")
     observed = _observations(env, world, goals, seed)
-    state = torch.random.get_rng_state()
-    model = DQN(
-        "MultiInputPolicy",
-        env,
-        seed=seed,
-        device="cpu",
-        gamma=gamma,
-        learning_rate=learning_rate,
-        replay_buffer_class=HerReplayBuffer,
-        replay_buffer_kwargs={"n_sampled_goal": 4, "goal_selection_strategy": "future"},
-        buffer_size=max(budget.count, 1_000),
-        learning_starts=min(1_000, budget.count // 2),
-        batch_size=256,
-        target_update_interval=500,
-        exploration_fraction=0.5,
-        exploration_final_eps=0.1,
-        policy_kwargs={"net_arch": [128, 128]},
-    )
     found: dict[int, dict[str, float]] = {}
-    try:
-        for steps in [*(each for each in CHECKPOINTS if each < budget.count), budget.count]:
-            model.learn(steps - model.num_timesteps, reset_num_timesteps=not found)
-            found[steps] = scores(_greedy(model, observed, world.n), world, goals, starts)
-    finally:
-        torch.random.set_rng_state(state)
-        env.close()
-    curve = Curve(
-        tuple(map(float, found)), tuple(each["success"] for each in found.values()), "steps of experience", "success"
-    )
-    claimed = found[max(steps for steps in found if steps <= 10_000 or steps == min(found))]
-    metrics = {f"success_{short(steps)}": each["success"] for steps, each in found.items()}
-    return Outcome({**claimed, **metrics}, {"success": curve}, budget_used=float(budget.count))
+
+    class Scoring(BaseCallback):
+        """Scores the model at the checkpoints, in one run: several would each begin to explore anew."""
+
+        def _on_step(self) -> bool:
+            if self.num_timesteps in marks:
+                actions = _greedy(self.model, observed, world.n)
+                found[self.num_timesteps] = scores(actions, world, goals, starts)
+            return True
+
+    with global_generators():
+        model = DQN(
+            "MultiInputPolicy",
+            env,
+            seed=seed,
+            device="cpu",
+            gamma=gamma,
+            learning_rate=learning_rate,
+            replay_buffer_class=HerReplayBuffer,
+            replay_buffer_kwargs={"n_sampled_goal": 4, "goal_selection_strategy": "future"},
+            buffer_size=max(budget.count, 1_000),
+            learning_starts=min(1_000, budget.count // 2),
+            batch_size=256,
+            target_update_interval=500,
+            exploration_fraction=0.5,
+            exploration_final_eps=0.1,
+            policy_kwargs={"net_arch": [128, 128]},
+        )
+        model.learn(budget.count, callback=Scoring())
+    env.close()
+    return learned(found)
 
 
 def _observations(env: Any, world: GridWorld, goals: NDArray[np.int64], seed: int) -> dict[str, NDArray[np.float32]]:

@@ -9,17 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scisuite.bench.experiment import Curve, Outcome
-from scisuite.bench.experiments.laplacian_nav.trials import goals_and_starts, median_cpu_seconds, scores, short
-from scisuite.core import Budget, InvalidInput, generator
+from scisuite.bench.experiment import Outcome
+from scisuite.bench.experiments.laplacian_nav.trials import (
+    CLAIMED_STEPS,
+    by_steps,
+    checkpoints,
+    goals_and_starts,
+    learned,
+    median_cpu_seconds,
+    scores,
+    short,
+)
+from scisuite.core import Budget, generator
 from scisuite.scenarios.nav import NavScenario, NavWorld
 
 Ints = NDArray[np.int64]
 
-CLAIMED_STEPS = 10_000
-CHECKPOINTS = (1_000, 3_000, CLAIMED_STEPS, 30_000)
 STEPS_AFTER_A_CHANGE = (300, 1_000, 3_000)
-_STEPS = "steps of experience"
 
 
 def warm_up() -> None:
@@ -46,14 +52,12 @@ def learn(scenario: NavScenario, seed: int, budget: Budget, *, learner: str) -> 
     """
     world = scenario.layout(seed)
     goals, starts = goals_and_starts(world, seed)
+    found, marks = {}, checkpoints(budget)
     walk = _walk(world, seed, budget)
-    found = {}
-    for steps in _checkpoints(budget):
+    for steps in marks:
         actions = LEARNERS[learner](walk[:steps], world, goals, seed)
         found[steps] = scores(actions, world, goals, starts)
-    claimed = min(CLAIMED_STEPS, budget.count)
-    metrics = {f"success_{short(steps)}": each["success"] for steps, each in found.items()}
-    return Outcome({**found[claimed], **metrics}, {"success": _by_steps(found)}, budget_used=float(budget.count))
+    return learned(found)
 
 
 def timed(scenario: NavScenario, seed: int, budget: Budget, *, learner: str, repeats: int = 7) -> Outcome:
@@ -105,7 +109,7 @@ def changed_walls(scenario: NavScenario, seed: int, budget: Budget, *, learner: 
         actions = adapted_actions(old, new[:steps], after.n, after.moves.shape[1], goals)[learner]
         found[steps] = scores(actions, after, goals, starts)
     metrics = {f"success_{short(steps)}": each["success"] for steps, each in found.items()}
-    curves = {"success_after_change": _by_steps(found, "steps after the walls were moved")}
+    curves = {"success_after_change": by_steps(found, "steps after the walls were moved")}
     return Outcome({**found[1_000], **metrics}, curves, budget_used=float(len(old) + len(new)))
 
 
@@ -164,16 +168,4 @@ def _size(world: NavWorld) -> tuple[int, int]:
 def _walk(world: NavWorld, seed: int, budget: Budget) -> Any:
     from scisuite.solvers.laplacian_nav import random_walk
 
-    if budget.unit != "steps":
-        raise InvalidInput(f"laplacian_nav counts steps of experience, not {budget.unit}")
     return random_walk(world, budget.count, seed)
-
-
-def _checkpoints(budget: Budget) -> list[int]:
-    """Those within the budget, what the claims are about, and the budget's end."""
-    within = {steps for steps in CHECKPOINTS if steps < budget.count}
-    return sorted(within | {budget.count})
-
-
-def _by_steps(found: Mapping[int, Mapping[str, float]], x_label: str = _STEPS) -> Curve:
-    return Curve(tuple(map(float, found)), tuple(each["success"] for each in found.values()), x_label, "success")

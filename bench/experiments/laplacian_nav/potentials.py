@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,9 @@ def climbed(kind: str, world: NavWorld, goals: Ints, **options: Any) -> Ints:
     return _ascent(np.stack([field(int(goal)) for goal in goals], axis=1), world)
 
 
-def truncated(scenario: NavScenario, seed: int, budget: Budget, *, read_out: str) -> Outcome:
+def truncated(
+    scenario: NavScenario, seed: int, budget: Budget, *, read_out: Literal["inner", "resistance", "biharmonic"]
+) -> Outcome:
     """A read-out of the smoothest K modes for several K; ``success`` is that of K = 32."""
     from scisuite.solvers.laplacian_nav import eigenmodes, laplacian, truncated_distance
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from scisuite.bench.experiment import Curve, Outcome
 from scisuite.bench.experiments.laplacian_nav.trials import median_cpu_seconds
 from scisuite.core import Budget, generator
 from scisuite.scenarios.nav import NavScenario, NavWorld
+
+Solver = Literal["amg", "splu"]
 
 SIDES = (112, 354, 1120)
 """Sides of square fields, a fifth of whose cells are blocked: about 10⁴, 10⁵ and 10⁶ free cells."""
@@ -26,9 +28,9 @@ def warm_up() -> None:
     from scisuite.solvers.laplacian_nav import GreenPotential, laplacian, local_maxima
 
     world = make_world("obstacles", 0)
-    for solver in ("amg", "splu"):
-        field = GreenPotential(laplacian(world.W), eps=0.1, solver=solver).potential([0])
-    local_maxima(field[:, 0], world)
+    solvers: tuple[Solver, ...] = ("amg", "splu")
+    for solver in solvers:
+        local_maxima(GreenPotential(laplacian(world.W), eps=0.1, solver=solver).potential([0])[:, 0], world)
 
 
 def scale(
@@ -36,7 +38,7 @@ def scale(
     seed: int,
     budget: Budget,
     *,
-    solver: str,
+    solver: Solver,
     eps: float = 1e-4,
     sides: tuple[int, ...] = SIDES,
     repeats: int = 5,
@@ -67,7 +69,7 @@ def scale(
     return Outcome({**metrics, **worst, "slope": slope}, curves)
 
 
-def _solve(world: NavWorld, eps: float, solver: str, seed: int, repeats: int) -> dict[str, float]:
+def _solve(world: NavWorld, eps: float, solver: Solver, seed: int, repeats: int) -> dict[str, float]:
     from scisuite.solvers.laplacian_nav import GreenPotential, laplacian, local_maxima
 
     goal, further = generator(seed, "goals").choice(world.n, 2, replace=False)

@@ -6,13 +6,14 @@ import statistics
 import time
 from typing import Any
 
-import numpy as np
-
 from scisuite.bench.experiment import Outcome
 from scisuite.core import Budget, generator
 from scisuite.scenarios.nav import NavScenario
 
-_BLOCK = 16
+_BLOCK = 256
+"""Steps whose actions are drawn beforehand: about an episode, so that the copies wander and do not go in circles."""
+_LOOK = 32
+"""Steps between two looks at the clock; a divisor of the former."""
 
 
 def warm_up() -> None:
@@ -39,7 +40,7 @@ def transitions(
     """
     import gymnasium as gym
 
-    ours = {"vectorization_mode": "vector_entry_point", "world": scenario.id, "obs": "xy"}
+    ours: dict[str, Any] = {"vectorization_mode": "vector_entry_point", "world": scenario.id, "obs": "xy"}
     envs: dict[str, Any] = {
         "shared": gym.make_vec("sci/LaplacianNav-v0", copies, layout_seed=seed, **ours),
         "own": gym.make_vec("sci/LaplacianNav-v0", copies, layout_seed=None, **ours),
@@ -61,11 +62,11 @@ def _rate(env: Any, seed: int, seconds: float) -> float:
     env.reset(seed=seed)
     n_actions = int(env.single_action_space.n)
     actions = generator(seed, "actions").integers(n_actions, size=(_BLOCK, env.num_envs))
-    actions = actions.astype(np.int64)
     env.step(actions[0])
-    steps, begin = 0, time.process_time()
-    while (passed := time.process_time() - begin) < seconds:
-        for each in actions:
+    steps, passed, begin = 0, 0.0, time.process_time()
+    while passed < seconds:
+        for each in actions[steps % _BLOCK :][:_LOOK]:
             env.step(each)
-        steps += len(actions)
-    return steps * env.num_envs / passed
+        steps += _LOOK
+        passed = time.process_time() - begin
+    return float(steps * env.num_envs / passed)

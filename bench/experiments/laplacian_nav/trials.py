@@ -1,19 +1,23 @@
-"""What every arm that navigates shares: which goals and starts a seed has, how ways are scored, how time is taken."""
+"""What every arm that navigates shares: which goals and starts a seed has, how ways and
+learners are scored, how time is taken."""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scisuite.core import generator
+from scisuite.bench.experiment import Curve, Outcome
+from scisuite.core import Budget, InvalidInput, generator
 from scisuite.scenarios.nav import NavWorld
 
 GOALS, STARTS = 20, 40
+CLAIMED_STEPS = 10_000
+CHECKPOINTS = (1_000, 3_000, CLAIMED_STEPS, 30_000)
 
 Ints = NDArray[np.int64]
 
@@ -39,6 +43,32 @@ def scores(actions: Ints, world: NavWorld, goals: Ints, starts: Ints, **cap: Any
 
     found = success_and_spl(actions, world, goals, starts, **cap)
     return {name: float(found[name]) for name in ("success", "spl")}
+
+
+def checkpoints(budget: Budget) -> list[int]:
+    """After how many steps a learner is scored: 1k, 3k, 10k and 30k as far as the budget goes, and at its end.
+
+    Raises
+    ------
+    InvalidInput
+        If the budget is not in steps.
+    """
+    if budget.unit != "steps":
+        raise InvalidInput(f"laplacian_nav counts steps of experience, not {budget.unit}")
+    return sorted({steps for steps in CHECKPOINTS if steps < budget.count} | {budget.count})
+
+
+def learned(found: Mapping[int, Mapping[str, float]]) -> Outcome:
+    """What :func:`scores` gave after some steps each; ``success`` is that after 10k, or at an earlier end."""
+    claimed = CLAIMED_STEPS if CLAIMED_STEPS in found else max(found)
+    metrics = {f"success_{short(steps)}": found[steps]["success"] for steps in CHECKPOINTS if steps in found}
+    curves = {"success": by_steps(found, "steps of experience")}
+    return Outcome({**found[claimed], **metrics}, curves, budget_used=float(max(found)))
+
+
+def by_steps(found: Mapping[int, Mapping[str, float]], x_label: str) -> Curve:
+    """Success against steps."""
+    return Curve(tuple(map(float, found)), tuple(each["success"] for each in found.values()), x_label, "success")
 
 
 def median_cpu_seconds(run: Callable[[], object], repeats: int) -> float:
