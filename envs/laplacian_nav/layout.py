@@ -81,7 +81,7 @@ class Layout:
             if np.ndim(cell) != 0:
                 raise InvalidInput(f"a state of a graph is a whole number, not {cell!r}")
             return int(self.world.states(cell)[0])
-        except InvalidInput as error:
+        except ValueError as error:
             raise InvalidInput(f"{option}: {error}") from None
 
     def require_pair(self, start: int | None, goal: int | None) -> None:
@@ -135,7 +135,8 @@ class Layout:
             missing = np.unique(goals[~self._known[goals]])
             self._lengths[missing] = self.world.distances(missing)
             self._known[missing] = True
-        return self._lengths[goals, starts].astype(np.int64)
+        found: Ints = self._lengths[goals, starts].astype(np.int64)
+        return found
 
     def search(self, start: int, goal: int) -> int:
         """Moves of a shortest path, −1 where there is none; nothing is kept."""

@@ -73,7 +73,7 @@ class Position(JointObserver):
         self.joint_space = gym.spaces.Box(0.0, 1.0, (4,), np.float32)
 
     def one(self, layout: Layout, state: int) -> Float32:
-        return layout.scaled[state].copy()
+        return np.array(layout.scaled[state])
 
     def one_joint(self, layout: Layout, state: int, goal: int) -> Float32:
         return np.concatenate((layout.scaled[state], layout.scaled[goal]))

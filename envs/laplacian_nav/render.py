@@ -40,12 +40,7 @@ class Viewer:
     """
 
     def __init__(self, task: Task) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
         self.task = task
-        self.figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI)
-        self.canvas: Any = FigureCanvasAgg(self.figure)
         name = getattr(task.source, "id", "").rpartition("/")[2]
         self.name = name or ("map" if task.shape is not None else "graph")
         self._background: Any = None
@@ -80,8 +75,12 @@ class Viewer:
         return np.ascontiguousarray(np.asarray(self.canvas.buffer_rgba())[..., :3])
 
     def _draw_background(self, layout: Layout, goal: int, start: int) -> None:
-        self.figure.clear()
-        world, figure = layout.world, self.figure
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        world = layout.world
+        self.figure = figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI)
+        self.canvas: Any = FigureCanvasAgg(figure)
         self.axes = figure.add_axes(MAP_AREA)
         figure.text(0.02, 0.945, self.name, size=13, weight="bold", va="center")
         self.counter = figure.text(0.585, 0.945, "", size=11, va="center", ha="right", animated=True)
@@ -112,12 +111,14 @@ class Viewer:
             [], [], ls="none", marker="o", ms=1.05 * size, mfc=PATH, mec="white", mew=1.4, animated=True,
             label="navigator",
         )  # fmt: skip
+        handles: list[Any]
         handles, names = axes.get_legend_handles_labels()
         legend = axes.legend(
             handles, names, loc="upper left", bbox_to_anchor=(0.012, 0.075), ncols=4, fontsize=10, frameon=False,
             bbox_transform=self.figure.transFigure, handletextpad=0.4, columnspacing=1.6, borderaxespad=0.0,
         )  # fmt: skip
-        for handle in legend.legend_handles:
+        handles = list(legend.legend_handles)
+        for handle in handles:
             handle.set_animated(False)
             if handle.get_marker() not in ("None", None, ""):
                 handle.set_markersize({"*": 13}.get(handle.get_marker(), 8))
@@ -170,7 +171,7 @@ def _paint(axes: Any, world: NavWorld, values: Any, colours: str, low: float, hi
 
     places = world.xy[:, ::-1]
     state, action = np.nonzero(world.open_moves)
-    ends = np.stack((places[state], places[world.moves[state, action]]), axis=1)
+    ends: Any = np.stack((places[state], places[world.moves[state, action]]), axis=1)
     axes.add_collection(LineCollection(ends, colors=WALL, linewidths=1.0, zorder=0))
     axes.spines[:].set_visible(False)
     axes.set_aspect("equal")

@@ -237,7 +237,7 @@ def _goal_bounds(world: NavWorld) -> tuple[Float32, Float32]:
 def _same(space: gym.Space[Any]) -> gym.Space[Any]:
     """A new space equal to ``space``: each environment seeds its own."""
     if isinstance(space, gym.spaces.Box):
-        return gym.spaces.Box(space.low, space.high, dtype=space.dtype)  # type: ignore[arg-type]
+        return gym.spaces.Box(space.low, space.high, dtype=space.dtype)
     assert isinstance(space, gym.spaces.Discrete)
     return gym.spaces.Discrete(int(space.n))
 

@@ -77,20 +77,20 @@ class LaplacianNavVectorEnv(VectorEnv[Any, Any, Any]):
         self._waiting = np.ones(n, dtype=bool)
         self._states, self._goals, self._shortest = (np.zeros(n, dtype=np.int64) for _ in range(3))
         self._elapsed = np.zeros(n, dtype=np.int64)
-        self._limits = np.zeros(n, dtype=np.int64)
         self._paths: list[list[int]] = [[] for _ in range(n)]
         self._slips: NDArray[np.int8] | None = None
         self._potentials: Floats | None = None
+        self._restack()
 
     @property
     def states(self) -> Ints:
         """int64 (n,): the state of each navigator in its layout."""
-        return self._states - self._stack.base
+        return np.asarray(self._states - self._stack.base)
 
     @property
     def goals(self) -> Ints:
         """int64 (n,): the goal of each navigator in its layout."""
-        return self._goals - self._stack.base
+        return np.asarray(self._goals - self._stack.base)
 
     @property
     def compute_reward(self) -> Callable[[Any, Any, Any], Any]:
@@ -122,10 +122,12 @@ class LaplacianNavVectorEnv(VectorEnv[Any, Any, Any]):
         layouts = self._chosen_layouts(seeds, each.get("layout_seed"), generators)
         given = {i: self._given(layouts[i][0], i, each) for i in generators} if each else {}
 
+        other = any(layout is not self.layouts[i] for i, (layout, _) in layouts.items())
         for i, (layout, layout_seed) in layouts.items():
             self._generators[i] = generators[i]
             self.layouts[i], self.layout_seeds[i] = layout, layout_seed
-        self._restack()
+        if other:
+            self._restack()
         self._begin(rows, given)
         self._waiting[rows] = False
         mask = np.zeros(self.num_envs, dtype=bool)
@@ -200,7 +202,7 @@ class LaplacianNavVectorEnv(VectorEnv[Any, Any, Any]):
             raise InvalidInput(
                 f"actions must be from 0 to {self.task.n_actions - 1}, not from {given.min()} to {given.max()}"
             )
-        return given
+        return given.astype(np.int64, copy=False)
 
     def _slipped(self, actions: Ints, slips: NDArray[np.int8]) -> Ints:
         at = self._elapsed % SLIPS
@@ -252,10 +254,10 @@ class LaplacianNavVectorEnv(VectorEnv[Any, Any, Any]):
     def _begin(self, rows: Ints, given: Mapping[int, tuple[int | None, int | None]]) -> None:
         """Begin episodes in the copies ``rows``, with the starts and goals in ``given``."""
         generators = [self._generators[i] for i in rows.tolist()]
-        uniform = np.array([generator.random(2) for generator in generators])  # type: ignore[union-attr]
+        uniform = np.array([generator.random(2) for generator in generators])
         starts, goals = self._stack.draw(rows, uniform)
         for k, (i, pair) in enumerate(given.items()):
-            starts[k], goals[k] = self.layouts[i].draw(*uniform[k].tolist(), *pair)
+            starts[k], goals[k] = self.layouts[i].draw(float(uniform[k, 0]), float(uniform[k, 1]), *pair)
         base = self._stack.base[rows]
         self._states[rows], self._goals[rows] = base + starts, base + goals
         self._shortest[rows] = self._lengths(rows, starts, goals)
@@ -319,17 +321,16 @@ class LaplacianNavVectorEnv(VectorEnv[Any, Any, Any]):
         return start, goal
 
     def _entries(self, name: str, value: Any) -> Sequence[Any]:
-        """The entry of an option for each copy; whole layout seeds at once, since they are of one kind."""
-        array = np.asarray(value)
-        alone = 0 if name == "layout_seed" or self.task.shape is None else 1
-        if array.ndim == alone + 1:
-            if len(array) != self.num_envs:
-                raise InvalidInput(f"{name} has {len(array)} entries for {self.num_envs} environments")
-            entries: Sequence[Any] = list(array)
+        """The entry of an option for each copy; layout seeds are checked, cells are with the layout they are in."""
+        one_each = 1 if name == "layout_seed" or self.task.shape is None else 2
+        if (depth := _depth(value)) == one_each:
+            if len(value) != self.num_envs:
+                raise InvalidInput(f"{name} has {len(value)} entries for {self.num_envs} environments")
+            entries: Sequence[Any] = list(value)
         else:
             entries = [value] * self.num_envs
         if name == "layout_seed":
-            for entry in entries[: 1 if array.ndim == alone else None]:
+            for entry in entries[: None if depth == one_each else 1]:
                 try:
                     as_seed(entry)
                 except InvalidInput as error:
@@ -358,4 +359,11 @@ class LaplacianNavVectorEnv(VectorEnv[Any, Any, Any]):
         mask = np.asarray(mask)
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise InvalidInput(f"reset_mask must be {self.num_envs} booleans, one of them true at least")
-        return mask
+        return np.asarray(mask)
+
+
+def _depth(value: Any) -> int:
+    """How deep arrays, lists or tuples are nested in one another, by their first entries."""
+    if isinstance(value, np.ndarray):
+        return value.ndim
+    return 1 + (_depth(value[0]) if len(value) else 0) if isinstance(value, list | tuple) else 0
