@@ -105,7 +105,8 @@ class Columns(ABC):
         if not low.any():
             return None
         worst = int(low.argmax())
-        return f"the potential of goal {goals[worst]} underflows at {low[worst]} states: use log_potential, or {self._remedy}"
+        where = f"the potential of goal {goals[worst]} underflows at {low[worst]} states"
+        return f"{where}: use log_potential, or {self._remedy}"
 
     def _underflow(self, values: Floats, goals: Ints) -> Ints:
         """int64 (g,): states that can reach the goal and whose value has lost digits."""

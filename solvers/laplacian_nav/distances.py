@@ -62,7 +62,7 @@ def truncated_distance(
     goals = check_states(goals, len(Phi))
     kept = lam > _ZERO * lam.max(initial=0.0)
     if not kept.any():
-        raise InvalidInput("no eigenvalue is positive, so that there is nothing to read a distance from")
+        raise InvalidInput("no eigenvalue is positive: there is nothing to read a distance from")
     embedded = Phi[:, kept] / (lam[kept] if kind == "biharmonic" else np.sqrt(lam[kept]))
     if kind == "inner":
         return np.asarray(embedded @ embedded[goals].T)

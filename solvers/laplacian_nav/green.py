@@ -49,9 +49,10 @@ class GreenPotential(Columns):
     eps : float or str
         Leak ≥ 0, in the unit of the weights, or ``"sr:γ"`` with 0 < γ < 1.
     solver : {"auto", "splu", "amg"}
-        Sparse factorisation, or algebraic multigrid (needs pyamg), which warns where it does not certify ascent. ``auto`` factorises while the factors are estimated
-        to stay below 2 GiB (:func:`~scisuite.solvers.laplacian_nav.direct.estimated_bytes`): about four million cells
-        of a map, but fewer where a graph has no small cuts. It is set up at the first call, and serves every goal.
+        Sparse factorisation, or algebraic multigrid (needs pyamg), which warns where it does not certify ascent.
+        ``auto`` factorises while the factors are estimated to stay below 2 GiB
+        (:func:`~scisuite.solvers.laplacian_nav.direct.estimated_bytes`): about a million cells of a map, less
+        where a graph has no small cuts. It is set up at the first call and serves every goal.
     modes : int or None
         Use the K smoothest modes only (at ε = 0, after the constant one). This voids the guarantee; distances read the
         same modes better (:func:`~scisuite.solvers.laplacian_nav.distances.truncated_distance`).
