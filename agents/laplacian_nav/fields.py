@@ -6,7 +6,7 @@ What does not depend on the goal (a factorisation, the modes) is worked out once
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def discounted_walk(world: NavWorld, gamma: float = 0.97) -> Field:
     return lambda goal: np.asarray(potential.ranking([goal])[:, 0])
 
 
-def truncated(world: NavWorld, modes: int = 32, kind: str = "inner") -> Field:
+def truncated(world: NavWorld, modes: int = 32, kind: Literal["inner", "resistance", "biharmonic"] = "inner") -> Field:
     """What the ``modes`` smoothest modes beside the constant one make of the goal: ``"inner"`` is the truncated Green's
     function, ``"resistance"`` and ``"biharmonic"`` are minus a squared distance."""
     from scisuite.solvers.laplacian_nav import eigenmodes, laplacian, truncated_distance
@@ -64,7 +64,7 @@ def euclid(world: NavWorld) -> Field:
         offset = np.abs(xy - xy[goal])
         if isinstance(world, GridWorld) and world.periodic:
             offset = np.minimum(offset, np.array(world.shape) - offset)
-        return -np.hypot(offset[:, 0], offset[:, 1])
+        return np.asarray(-np.hypot(offset[:, 0], offset[:, 1]))
 
     return field
 

@@ -41,7 +41,7 @@ class PlannerAgent:
         self.config = config
         self._positions: Positions | None = None
         self._begun = False
-        self._forget(None)
+        self._follow(None, None)
 
     def bind(self, env: gym.Env[Any, Any]) -> None:
         """Take the environment.
@@ -55,10 +55,8 @@ class PlannerAgent:
         positions = Positions(env, f"the agent {self.field!r}")
         field = make_field(self.field, positions.world, **self.config)
         field(0)  # an argument that only a goal brings to light is refused here, too
-        self._positions = positions
-        self._begun = False
-        self._forget(positions.world)
-        self._climbed = field
+        self._positions, self._begun = positions, False
+        self._follow(positions.world, field)
 
     def reset(self, *, seed: int) -> None:
         """Begin an episode; nothing is drawn."""
@@ -73,9 +71,7 @@ class PlannerAgent:
             raise InvalidInput("the agent has not begun an episode; call reset(seed=…)")
         world = self._positions.world
         if world is not self._world:
-            climbed = make_field(self.field, world, **self.config)
-            self._forget(world)
-            self._climbed = climbed
+            self._follow(world, make_field(self.field, world, **self.config))
         state, goal = self._positions.read(observation)
         if goal not in self._actions:
             self._actions.clear()
@@ -92,9 +88,9 @@ class PlannerAgent:
         assert self._climbed is not None
         return greedy_actions(self._climbed(goal)[:, None], world)[:, 0]
 
-    def _forget(self, world: NavWorld | None) -> None:
+    def _follow(self, world: NavWorld | None, field: Field | None) -> None:
         self._world = world
-        self._climbed: Field | None = None
+        self._climbed = field
         self._actions: dict[int, Any] = {}
 
 

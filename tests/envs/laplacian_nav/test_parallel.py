@@ -6,6 +6,7 @@ import copy
 import pickle
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, see
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
 
+import scisuite.envs  # noqa: F401
 from scisuite.core import InvalidInput, MissingDependency
 from scisuite.envs.errors import EpisodeOver
 from scisuite.envs.laplacian_nav import laplacian_nav_v0
@@ -258,6 +260,25 @@ def test_beyond_the_edge_is_wall_and_on_a_torus_the_other_side() -> None:
 
 def test_the_shape_does_not_depend_on_the_number() -> None:
     assert made(n_agents=1).observation_space("navigator_0") == made(n_agents=5).observation_space("navigator_0")
+
+
+@pytest.mark.parametrize("world", ["fourrooms", "torus", "one_way"])
+def test_one_alone_is_in_the_environment_for_one(world: str) -> None:
+    several, one = made(world, 1), gym.make("sci/LaplacianNav-v0", world=world)
+    rng = np.random.default_rng(0)
+    for seed in range(3):
+        seen, infos = several.reset(seed=seed)
+        places = {"start_cell": several.positions["navigator_0"], "goal_cell": several.goals["navigator_0"]}
+        observation, info = one.reset(options=places)
+        assert infos["navigator_0"]["shortest"] == info["shortest"]
+        while several.agents:
+            for name in ("achieved_goal", "desired_goal", "observation"):
+                assert np.array_equal(seen["navigator_0"][name], observation[name])
+            action = int(rng.integers(4))
+            seen, *ended, infos = several.step({"navigator_0": action})
+            observation, *ended_alone, info = one.step(action)
+            assert [each["navigator_0"] for each in ended] == ended_alone
+            assert infos["navigator_0"] == {**info, "cancelled": False}
 
 
 def test_eight_neighbours_have_nine_actions() -> None:
