@@ -349,13 +349,16 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
         occupied[tuple(xy[[self._states[self._number[agent]] for agent in self.agents]].T)] = True
         others = self._padded(occupied, outside=0.0)
         scale = np.maximum(np.array(self.world.shape) - 1, 1)
+        # The middle, and on a torus that is smaller than the view wherever the navigator sees itself again.
+        down, along = self.world.shape if self.world.periodic else (side, side)
+        own = np.s_[1, self.view_radius % down :: down, self.view_radius % along :: along]
         found = {}
         for agent in agents:
             i = self._number[agent]
             cell, goal = xy[self._states[i]], xy[self._goals[i]]
             around = np.s_[cell[0] : cell[0] + side, cell[1] : cell[1] + side]
             view = np.stack([self._walls[around], others[around]])
-            view[1, self.view_radius, self.view_radius] = 0.0
+            view[own] = 0.0
             found[agent] = {
                 "achieved_goal": cell.astype(np.float32),
                 "desired_goal": goal.astype(np.float32),

@@ -258,6 +258,14 @@ def test_beyond_the_edge_is_wall_and_on_a_torus_the_other_side() -> None:
         assert others.sum() == others[2, 1] == (1 if periodic else 0)
 
 
+def test_on_a_small_torus_nobody_takes_itself_for_another() -> None:
+    env = made("torus", world_config={"size": 3}, view_radius=4)
+    observations, _ = placed(env, ((0, 0), (2, 2)), ((0, 1), (2, 2)))
+    others = observations["navigator_0"]["view"][1]
+    assert others.sum() == 9, "the other one shows in every copy of the map"
+    assert others[4, 4] == others[1, 4] == 0
+
+
 def test_the_shape_does_not_depend_on_the_number() -> None:
     assert made(n_agents=1).observation_space("navigator_0") == made(n_agents=5).observation_space("navigator_0")
 
@@ -354,10 +362,20 @@ def test_copies_go_on_alike() -> None:
     assert ends[0] == ends[1] == ends[2]
 
 
-def test_one_way_doors() -> None:
-    env = laplacian_nav_v0.parallel_env(world="one_way", n_agents=4)
-    env.reset(seed=0)
-    wander(env, np.random.default_rng(0))
+def test_a_start_behind_a_one_way_door() -> None:
+    closed = np.zeros((1, 4, 4), dtype=bool)
+    closed[0, 1, LEFT] = True  # from cell (0, 0) one can go, but not come back
+    env = made(GridWorld(np.ones((1, 4), dtype=bool), closed=closed), 2)
+    starts = set()
+    for seed in range(20):
+        env.reset(seed=seed, options={"start_cells": {"navigator_0": (0, 0)}})
+        assert env.goals["navigator_0"] != (0, 0)
+        assert (0, 0) not in (env.positions["navigator_1"], env.goals["navigator_1"]), "drawn with a way back"
+        env.reset(seed=seed, options={"goal_cells": {"navigator_0": (0, 3)}})
+        starts.add(env.positions["navigator_0"])
+    assert starts == {(0, 0), (0, 1), (0, 2)}
+    with pytest.raises(InvalidInput, match="n_agents must be at most 3, the cells to start from in this world, not 4"):
+        made(env.world, 4)
 
 
 # pictures --------------------------------------------------------------------------------------------------------
