@@ -7,7 +7,7 @@ moves, and one episode becomes a GIF.
 
     python examples/pettingzoo_nav.py
 
-Needs ``pip install "scisuite[marl]"``, and Pillow for the film. About ten seconds on one core.
+Needs ``pip install "scisuite[marl]"``. About ten seconds on one core.
 """
 
 from __future__ import annotations
