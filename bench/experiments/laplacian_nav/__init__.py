@@ -106,7 +106,7 @@ _EXACT = ("green_pinv", "green_eps_001", "green", "green_sr")
 _TABLE = tuple(id for id in _ids(KNOWN_WORLD) if id not in _EXACT)
 _ON_A_TORUS = ("grid_cells_torus", "grid_cells_unconstrained")
 _IN_A_BOX = ("grid_cells_box", "raw_modes", "ratinabox")
-_FULL_ONLY = ("place_cell_learned", "pixels_allo", "miniworld")
+_FULL_ONLY = ("miniworld",)
 
 
 def _where(layouts: int, cells: int, pixels: int, timed: int) -> dict[str, Limit]:
@@ -140,7 +140,10 @@ TIERS = {
         scenarios=_ALL_SCENARIOS,
         seeds=15,
         budget="30000 steps",
-        limits=_where(layouts=5, cells=8, pixels=5, timed=1),
+        limits={
+            **_where(layouts=5, cells=8, pixels=5, timed=1),
+            **_limits(("place_cell_learned",), FOURROOMS, seeds=5),
+        },
     ),
     "full": Tier(
         arms=_ids(ARMS),

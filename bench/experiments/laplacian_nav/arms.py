@@ -137,10 +137,10 @@ PIXELS = (
         "pixels_allo",
         "peer",
         "pixels:learned",
-        "modes by ALLO from the same pictures, 20k steps, ten modes",
+        "modes by ALLO from the same pictures, 3k steps, resistance distance of ten modes",
         "torch",
         method="allo",
-        fit="20000 steps",
+        fit="3000 steps",
         k=10,
     ),
     _arm(

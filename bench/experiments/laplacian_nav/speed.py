@@ -47,6 +47,8 @@ def transitions(
         "minigrid": gym.vector.SyncVectorEnv([lambda: gym.make("MiniGrid-FourRooms-v0")] * peers),
     }
     rates: dict[str, list[float]] = {name: [] for name in envs}
+    for env in envs.values():
+        env.reset(seed=seed)
     for repeat in range(repeats):
         for name, env in envs.items():
             rates[name].append(_rate(env, seed + repeat, seconds))
@@ -59,7 +61,6 @@ def transitions(
 
 def _rate(env: Any, seed: int, seconds: float) -> float:
     """Transitions a second of CPU time over at least ``seconds`` of it; drawing the actions is not counted."""
-    env.reset(seed=seed)
     n_actions = int(env.single_action_space.n)
     actions = generator(seed, "actions").integers(n_actions, size=(_BLOCK, env.num_envs))
     env.step(actions[0])
