@@ -43,6 +43,7 @@ class Viewer:
         self.task = task
         name = getattr(task.source, "id", "").rpartition("/")[2]
         self.name = name or ("map" if task.shape is not None else "graph")
+        self.canvas: Any = None
         self._background: Any = None
         self._shown: tuple[Layout, int, int] | None = None
         self._modes: tuple[Layout, int, Any, Any] | None = None
@@ -80,7 +81,8 @@ class Viewer:
 
         world = layout.world
         self.figure = figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI)
-        self.canvas: Any = FigureCanvasAgg(figure)
+        canvas: Any = FigureCanvasAgg(figure)
+        self.canvas = canvas
         self.axes = figure.add_axes(MAP_AREA)
         figure.text(0.02, 0.945, self.name, size=13, weight="bold", va="center")
         self.counter = figure.text(0.585, 0.945, "", size=11, va="center", ha="right", animated=True)
@@ -95,8 +97,8 @@ class Viewer:
         _mark_doors(self.axes, world)
         self._place_marks(world, goal, start)
         self._draw_modes(layout, goal)
-        self.canvas.draw()
-        self._background = self.canvas.copy_from_bbox(figure.bbox)
+        canvas.draw()
+        self._background = canvas.copy_from_bbox(figure.bbox)
 
     def _place_marks(self, world: NavWorld, goal: int, start: int) -> None:
         axes, size = self.axes, _mark_size(world)
