@@ -44,10 +44,10 @@ VARIANTS = ("onepass", "replay", "dyna", "her")
 class LearningAgent(ABC):
     """What the learners share: practice before the first episode in a layout, and what to do where nothing is known.
 
-    Practice is a walk of ``practice_steps`` uniformly random actions in a copy of the environment, from random starts to
-    random goals, drawn from ``practice_seed``: it depends on the layout alone. What the steps of an episode add is
-    forgotten at the next ``reset``, so that episodes can be compared and repeated. Of the world a learner reads how many
-    states there are and which one an observation shows; where a move leads it learns by making it.
+    Practice is a walk of ``practice_steps`` uniformly random actions in a copy of the environment, from random starts
+    to random goals, drawn from ``practice_seed``: it depends on the layout alone. What the steps of an episode add is
+    forgotten at the next ``reset``, so that episodes can be compared and repeated. Of the world a learner reads how
+    many states there are and which one an observation shows; where a move leads it learns by making it.
 
     Where no tried action promises to lead to the goal the navigator explores: it takes an action that it has not tried
     in this state, at random, or any.
@@ -233,12 +233,14 @@ class SuccessorAgent(LearningAgent):
     ----------
     alpha : float
         Rate in (0, 1].
-    **practice
-        Arguments of :class:`LearningAgent`.
+    practice_steps, gamma, practice_seed
+        See :class:`LearningAgent`.
     """
 
-    def __init__(self, alpha: float = 0.1, **practice: Any) -> None:
-        super().__init__(**practice)
+    def __init__(
+        self, alpha: float = 0.1, practice_steps: int = 10_000, gamma: float = 0.97, practice_seed: int = 0
+    ) -> None:
+        super().__init__(practice_steps, gamma, practice_seed)
         self.alpha = _rate(alpha)
 
     def _study(self, practice: Transitions) -> None:
@@ -269,8 +271,8 @@ class QAgent(LearningAgent):
     alpha : float
         Rate in (0, 1].
     sweeps, planning : int
-    **practice
-        Arguments of :class:`LearningAgent`.
+    practice_steps, gamma, practice_seed
+        See :class:`LearningAgent`.
 
     Raises
     ------
@@ -279,9 +281,16 @@ class QAgent(LearningAgent):
     """
 
     def __init__(
-        self, variant: str = "onepass", alpha: float = 0.5, sweeps: int = 3, planning: int = 10, **practice: Any
+        self,
+        variant: str = "onepass",
+        alpha: float = 0.5,
+        sweeps: int = 3,
+        planning: int = 10,
+        practice_steps: int = 10_000,
+        gamma: float = 0.97,
+        practice_seed: int = 0,
     ) -> None:
-        super().__init__(**practice)
+        super().__init__(practice_steps, gamma, practice_seed)
         if variant not in VARIANTS:
             raise InvalidInput(f"variant must be one of {', '.join(VARIANTS)}, not {variant!r}")
         for name, count in (("sweeps", sweeps), ("planning", planning)):

@@ -71,7 +71,7 @@ class CodeAgent(ABC):
             self._actions = goal, self._plan(goal)
         return np.int64(self._actions[1][state])
 
-    def observe(self, transition: Transition) -> None:
+    def observe(self, transition: Transition) -> None:  # noqa: B027 - there is nothing to override
         """Learn nothing."""
 
     @abstractmethod

@@ -20,8 +20,8 @@ def changed_walls(world: GridWorld, rng: np.random.Generator, n_toggles: int) ->
     """The world before and after ``n_toggles`` of its cells change between wall and free, with the same states.
 
     Every second toggle opens a wall between two free cells that face each other, the others fill a free cell with as
-    many free ones beside it where the rest stays connected. Both worlds number the cells that are free in either; a cell
-    that is a wall in one is a state there without moves (see :func:`usable_states`).
+    many free ones beside it where the rest stays connected. Both worlds number the cells that are free in either; a
+    cell that is a wall in one is a state there without moves (see :func:`usable_states`).
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def adapted_actions(
     """What four learners do once they have seen ``after``, having seen ``before`` when the walls were others.
 
     Those with a memory forget what was contradicted since (:meth:`Transitions.still_true`): ``"green"`` and ``"bfs"``
-    solve anew on what remains, ``"replayed_q"`` replays it, starting from the table that it had; ``"td_successor"``, which
-    remembers nothing, goes on from its matrix. All choose among the moves that were tried and still hold.
+    solve anew on what remains, ``"replayed_q"`` replays it, starting from the table that it had; ``"td_successor"``,
+    which remembers nothing, goes on from its matrix. All choose among the moves that were tried and still hold.
 
     Returns
     -------

@@ -7,12 +7,13 @@ Zhao et al., "Place Cells as Multi-Scale Position Embeddings" (arXiv 2505.14806)
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scisuite.core import InvalidInput
+from scisuite.core import InvalidInput, generator
 from scisuite.scenarios.nav.world import GridWorld, NavWorld
 from scisuite.solvers.laplacian_nav.walks import checked_goals
 
@@ -57,12 +58,11 @@ def similarities(walk: Any, goals: ArrayLike, times: tuple[int, ...] = TIMES) ->
     InvalidInput
         If the walk is not symmetric, a goal is not a state, or the times are no ascending powers of two.
     """
-    kernel = _dense(walk)
-    goals = checked_goals(goals, len(kernel))
-    found = np.empty((len(times), len(kernel), len(goals)))
-    for scale, kernel in enumerate(_kernels(kernel, times)):
-        peak = np.sqrt(np.diag(kernel))
-        found[scale] = kernel[:, goals] / peak[:, None] / peak[goals]
+    first = _dense(walk)
+    goals = checked_goals(goals, len(first))
+    found = np.empty((len(times), len(first), len(goals)))
+    for scale, kernel in enumerate(_kernels(first, times)):
+        found[scale] = _normalised(kernel)[:, goals]
     return found
 
 
@@ -115,7 +115,6 @@ class PlaceCellPlanner:
         self.goals = checked_goals(goals, world.n)
         angle = 2 * np.pi * np.arange(directions) / directions
         self._steps = np.stack([np.sin(angle), np.cos(angle)], axis=1)
-        # A wall is as unlike the goal as can be.
         self._maps = np.zeros((len(self.goals), len(similarity), *world.shape))
         self._maps[:, :, world.free] = np.moveaxis(similarity, 2, 0)
 
@@ -137,12 +136,16 @@ class PlaceCellPlanner:
         while len(positions) <= max_steps and np.hypot(*(here - target)) > 1.0:
             candidates = here + self._steps
             candidates = candidates[self._is_free(candidates)]
-            rise = _bilinear(maps, candidates) - _bilinear(maps, here[None])
+            rise = self._read(maps, candidates) - self._read(maps, here[None])
             if not rise.size or rise.max() <= 0:
                 break
             here = candidates[int(rise.max(axis=0).argmax())]
             positions.append(here)
         return np.array(positions)
+
+    def _read(self, maps: Floats, positions: Floats) -> Floats:
+        """float64 (T, k): bilinear reading in which walls have no part."""
+        return _bilinear(maps, positions) / _bilinear(self.world.free[None].astype(np.float64), positions)
 
     def _is_free(self, positions: Floats) -> NDArray[np.bool_]:
         height, width = self.world.shape
@@ -157,8 +160,10 @@ def fit_embeddings(
 ) -> Floats:
     """float64 (T, n, dim): non-negative embeddings of unit norm with ⟨h_t(x), h_t(y)⟩ ≈ q_t(x, y).
 
-    ``steps`` steps of AdamW (rate 0.01) for each time, on the mean squared error of ``batch`` rows of q_t against all
-    states; each time begins where the one before ended.
+    ``steps`` steps of AdamW (rate 0.03) for each time, on the mean squared error of ``batch`` rows of q_t against all
+    states. The longest time comes first and each shorter one begins where the one before ended (*reconstruction*: so
+    that components which far places have to share belong to places that are near; from short to long, far places look
+    alike at t = 2 and a planner goes astray).
 
     Raises
     ------
@@ -168,32 +173,34 @@ def fit_embeddings(
         If torch is not installed.
     """
     torch = _torch()
+    from scisuite.solvers.laplacian_nav.encoders import one_thread
+
     for name, number in (("dim", dim), ("steps", steps), ("batch", batch)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
             raise InvalidInput(f"{name} must be a positive whole number, not {number!r}")
-    kernel = _dense(walk)
-    draws = torch.Generator().manual_seed(seed)
-    raw = torch.rand((len(kernel), dim), generator=draws).requires_grad_()
-    found = np.empty((len(times), len(kernel), dim))
-    for scale, kernel in enumerate(_kernels(kernel, times)):
-        peak = np.sqrt(np.diag(kernel))
-        wanted = torch.tensor(kernel / peak[:, None] / peak, dtype=torch.float32)
-        optimiser = torch.optim.AdamW([raw], lr=0.01)
-        for _ in range(steps):
-            rows = torch.randint(len(wanted), (min(batch, len(wanted)),), generator=draws)
-            unit = _unit(raw)
-            loss = ((unit[rows] @ unit.T - wanted[rows]) ** 2).mean()
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-        found[scale] = _unit(raw).detach().double().numpy()
+    first = _dense(walk)
+    draws = torch.Generator().manual_seed(int(generator(seed, "embeddings").integers(2**62)))
+    raw = torch.rand((len(first), dim), generator=draws).requires_grad_()
+    found = np.empty((len(times), len(first), dim))
+    targets = [torch.tensor(_normalised(kernel), dtype=torch.float32) for kernel in _kernels(first, times)]
+    with one_thread():
+        for scale, wanted in reversed(list(enumerate(targets))):
+            optimiser = torch.optim.AdamW([raw], lr=0.03)
+            for _ in range(steps):
+                rows = torch.randint(len(wanted), (min(batch, len(wanted)),), generator=draws)
+                unit = _unit(raw)
+                loss = ((unit[rows] @ unit.T - wanted[rows]) ** 2).mean()
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+            found[scale] = _unit(raw).detach().double().numpy()
     return found / np.linalg.norm(found, axis=2, keepdims=True)
 
 
 def _kernels(kernel: Floats, times: tuple[int, ...]) -> Any:
     """P_t for each of ``times``, one after the other."""
     exponents = [int(time).bit_length() - 1 for time in times]
-    ascending = all(b > a for a, b in zip(exponents, exponents[1:], strict=False))
+    ascending = all(b > a for a, b in pairwise(exponents))
     if not times or not ascending or any(time != 2**e for time, e in zip(times, exponents, strict=True)):
         raise InvalidInput(f"times must be ascending powers of two, not {times}")
     reached = 0
@@ -202,6 +209,12 @@ def _kernels(kernel: Floats, times: tuple[int, ...]) -> Any:
             kernel = kernel @ kernel
             reached += 1
         yield kernel
+
+
+def _normalised(kernel: Floats) -> Floats:
+    """q_t of P_t."""
+    peak = np.sqrt(np.diag(kernel))
+    return kernel / peak[:, None] / peak
 
 
 def _dense(walk: Any) -> Floats:

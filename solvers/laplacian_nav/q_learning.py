@@ -128,8 +128,9 @@ def her_q(
 ) -> Floats:
     """float64 (g, n, A): Q-learning with hindsight goals, the "future" strategy.
 
-    Each transition is relabelled with ``relabels`` states that were reached later in its episode, drawn uniformly. Goals
-    do not share values, so that only relabels with one of ``goals`` are carried out; the others would change nothing.
+    Each transition is relabelled with ``relabels`` states that were reached later in its episode, drawn uniformly.
+    Goals do not share values, so that only relabels with one of ``goals`` are carried out; the others would change
+    nothing.
 
     Parameters
     ----------
@@ -188,10 +189,10 @@ def _sweep_rising(order: Transitions, table: Floats, goals: Ints, alpha: float, 
     pairs = (order.state * n_actions + order.action).tolist()
     for pair, state, following in zip(pairs, order.state.tolist(), order.next_state.tolist(), strict=True):
         row, here = rows[pair], arrivals[state]
-        multiply(row, keep, row)
-        add(row, arrivals[following], row)
-        multiply(row, factor, scaled)
-        maximum(here, scaled, here)
+        multiply(row, keep, out=row)
+        add(row, arrivals[following], out=row)
+        multiply(row, factor, out=scaled)
+        maximum(here, scaled, out=here)
 
 
 def _sweep(order: Transitions, table: Floats, goals: Ints, alpha: float, gamma: float) -> None:

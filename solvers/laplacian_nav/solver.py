@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -33,8 +34,8 @@ class LaplacianNavSolver(Solver):
     eps : float or str
         Of ``"graph"``: 0 for the pseudo-inverse, > 0, or ``"sr:0.99"`` for a successor representation.
     modes : int or None
-        Use only so many eigenmodes, by ``distance``; of ``"pixels"`` at most 32, which is its default. Arrival is then no
-        longer certain. Not for ``"transitions"``.
+        Use only so many eigenmodes beside the constant one, by ``distance``; of ``"pixels"`` at most 32, which is its
+        default. Arrival is then no longer certain. Not for ``"transitions"``.
     gamma : float
         Discount in (0, 1) of the walk, for ``"transitions"`` and one-way doors.
     distance : {"inner", "resistance", "biharmonic"}
@@ -96,12 +97,13 @@ class LaplacianNavSolver(Solver):
         }
         self.world: GridWorld | None = None
         self._source: Source | None = None
+        self._arrays: dict[str, Any] = {}
 
     def fit(self, scenario: Scenario, *, seed: int, budget: Budget | str) -> Self:
         """Learn in the scenario's layout; the budget is in ``steps``, the transitions walked, or ``cpu_seconds``.
 
-        ``"graph"`` walks nowhere and counts as one step. ``fit_report.history`` holds the transitions that were seen, so
-        that a fit on CPU seconds can be made again on steps.
+        ``"graph"`` walks nowhere and counts as one step. ``fit_report.history`` holds the number of transitions that
+        were seen, so that a fit of ``"transitions"`` on CPU seconds can be made again on steps.
 
         Raises
         ------
@@ -160,14 +162,14 @@ class LaplacianNavSolver(Solver):
     def evaluate(self, scenario: Any, split: str = "test") -> dict[str, float]:
         """Navigate between 20 goals and 40 starts drawn for the split, at most 10 × the shortest path long.
 
-        Moves do what they say: ``slip`` is the environment's.
+        Moves do what they say, also where an environment would let the navigator slip.
 
         Returns
         -------
         dict
             ``success``: share of the runs that arrive; ``spl``: mean of shortest / walked, 0 for those that do not;
-            ``steps``: mean number of moves of those that arrive, 0 if none does; ``residual``: how far potential or modes
-            are from solving their equation.
+            ``steps``: mean number of moves of those that arrive, 0 if none does; ``residual``: how far potential or
+            modes are from solving their equation.
 
         Raises
         ------
@@ -181,7 +183,7 @@ class LaplacianNavSolver(Solver):
         if not _same_world(self._layout(scenario), world):
             raise InvalidInput("evaluate needs the scenario that laplacian_nav was fitted on")
         goals, starts = _goals_and_starts(world, split)
-        figures = success_and_spl(source.actions(goals), world, goals, starts, max_factor=MAX_FACTOR)
+        figures = success_and_spl(source.actions(goals), replace(world, slip=0.0), goals, starts, max_factor=MAX_FACTOR)
         steps = float(figures["steps"])
         return {
             "success": float(figures["success"]),
@@ -251,7 +253,7 @@ class LaplacianNavSolver(Solver):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the factorisation, which cannot be pickled: it is made again from what was learnt."""
-        arrays = None if self._source is None else self._source.arrays
+        arrays = self._arrays if self._source is None else self._source.arrays
         return {**self.__dict__, "_source": None, "_arrays": arrays}
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scisuite.core import Budget, CpuClock
 from scisuite.scenarios.nav.pixels import images
-from scisuite.scenarios.nav.world import GridWorld, NavWorld
+from scisuite.scenarios.nav.world import GridWorld
 from scisuite.solvers.laplacian_nav.discounted import DiscountedWalk
 from scisuite.solvers.laplacian_nav.distances import truncated_distance
 from scisuite.solvers.laplacian_nav.green import GreenPotential
@@ -193,7 +193,7 @@ LAG_GAMMA = 0.9
 """Of the geometric lag between two pictures of a pair."""
 
 
-def pictures(world: NavWorld) -> NDArray[np.uint8]:
+def pictures(world: GridWorld) -> NDArray[np.uint8]:
     """uint8 (n, 2, H, W): the picture of each state as bytes, a quarter of the memory of float32."""
     return (255 * images(world)).astype(np.uint8)
 

@@ -48,9 +48,9 @@ def td_successor(
     for state, following in zip(transitions.state.tolist(), transitions.next_state.tolist(), strict=True):
         row = rows[state]
         # Read before the row is scaled: a blocked move leads back to it.
-        np.multiply(rows[following], alpha * gamma, ahead)
-        np.multiply(row, 1.0 - alpha, row)
-        np.add(row, ahead, row)
+        np.multiply(rows[following], alpha * gamma, out=ahead)
+        np.multiply(row, 1.0 - alpha, out=row)
+        np.add(row, ahead, out=row)
         row[state] += alpha
     return successor
 

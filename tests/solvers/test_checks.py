@@ -586,28 +586,31 @@ def test_a_world_has_no_inputs_to_predict_for() -> None:
         check_solver(Ready, scenario=Maze())
 
 
+class MazeSolver(Honest):
+    """Takes worlds, and says itself what it predicts for."""
+
+    def fit(self, scenario: Any, *, seed: Any, budget: Any) -> Self:
+        if not isinstance(scenario, Maze):
+            raise InvalidInput("toy-honest fits mazes")
+        return super().fit(scenarios.make("quadratic2"), seed=seed, budget=budget)
+
+    def evaluate(self, scenario: Any, split: str = "test") -> dict[str, float]:
+        self._require_fitted()
+        return {"mae": 0.0}
+
+    def example_inputs(self, scenario: Any) -> np.ndarray:
+        return self.space.sample(np.random.default_rng(0), 5)
+
+
+class ForgetfulMazeSolver(MazeSolver):
+    def predict(self, inputs: Any) -> Any:
+        return super().predict(inputs)[1:]
+
+
 def test_a_solver_of_worlds_gives_its_own_inputs() -> None:
-    class Constant(Honest):
-        def fit(self, scenario: Any, *, seed: Any, budget: Any) -> Self:
-            if not isinstance(scenario, Maze):
-                raise InvalidInput("toy-honest fits mazes")
-            return super().fit(scenarios.make("quadratic2"), seed=seed, budget=budget)
-
-        def evaluate(self, scenario: Any, split: str = "test") -> dict[str, float]:
-            self._require_fitted()
-            return {"mae": 0.0}
-
-        def example_inputs(self, scenario: Any) -> np.ndarray:
-            return self.space.sample(np.random.default_rng(0), 5)
-
-    check_solver(Constant, scenario=Maze())
-
-    class Wavering(Constant):
-        def predict(self, inputs: Any) -> Any:
-            return super().predict(inputs)[1:]
-
+    check_solver(MazeSolver, scenario=Maze())
     with pytest.raises(AssertionError, match="predict gave 4 rows for 5 inputs"):
-        check_solver(Wavering, scenario=Maze())
+        check_solver(ForgetfulMazeSolver, scenario=Maze())
 
 
 class Table(DataScenario):
