@@ -3,7 +3,9 @@
 Names are looked up on first use, so that the Green's function can be had without torch, and nothing without need.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -108,17 +110,29 @@ __all__ = [
 ]
 
 
+class _Names(ModuleType):
+    """The package itself, where ``grid_score`` is the function also once the file of that name has been imported."""
+
+    @property
+    def grid_score(self) -> Any:
+        return import_module(_FILES["grid_score"]).grid_score
+
+    @grid_score.setter
+    def grid_score(self, submodule: ModuleType) -> None:
+        """Importing a file puts it here under its name; that is not what the name is for."""
+
+
+sys.modules[__name__].__class__ = _Names
+
+
 def __getattr__(name: str) -> Any:
     if name not in _FILES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        value = getattr(import_module(_FILES[name]), name)
+        return getattr(import_module(_FILES[name]), name)
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] == "torch":
             from scisuite.core import MissingDependency
 
             raise MissingDependency(f"{name} needs torch, which is not installed", "torch") from error
         raise
-    # Kept, because importing a submodule of the same name (grid_score) would otherwise shadow the function.
-    globals()[name] = value
-    return value

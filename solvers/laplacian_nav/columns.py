@@ -159,7 +159,7 @@ def log_columns(A: Any, columns: Floats, goals: Ints, connected: Bools) -> Float
         known = connected[:, j] & (column > _TRUSTED * peak)
         logs[known, j] = np.log(column[known]) - np.log(peak)
         _continue_outwards(A, logs[:, j], known, connected[:, j])
-    return np.minimum(logs, 0.0)
+    return np.asarray(np.minimum(logs, 0.0))
 
 
 def _continue_outwards(A: Any, logs: Floats, known: Bools, connected: Bools) -> None:

@@ -59,14 +59,14 @@ def estimated_bytes(A: Any) -> float:
     entries came out at 0.7 to 2.5 times the true one (boxes, obstacles, mazes, trees, a cube, random graphs). Measured
     memory is 15 bytes an entry where factors are dense and 400 a state where they are sparse.
     """
-    n = A.shape[0]
+    n = int(A.shape[0])
     dense = 8.0 * n * n
     if dense <= MEMORY_LIMIT / 16:
         return dense
     few, many = (float(factorise(_contracted(A, regions)).nnz) for regions in _REGIONS)
     growth = np.log(many / few) / np.log(_REGIONS[1] / _REGIONS[0])
     entries = many * (n / _REGIONS[1]) ** float(np.clip(growth, 1.0, 2.0))
-    return min(_BYTES_PER_ENTRY * entries, dense) + _BYTES_PER_STATE * n
+    return float(min(_BYTES_PER_ENTRY * entries, dense) + _BYTES_PER_STATE * n)
 
 
 def _contracted(A: Any, regions: int) -> Any:

@@ -62,7 +62,7 @@ class DiscountedWalk(Columns):
         self.residual: float | None = None
 
     @cached_property
-    def matrix(self) -> Any:  # type: ignore[override]
+    def matrix(self) -> Any:
         """float64 CSR (n, n): I − γP."""
         from scipy.sparse import eye_array
 

@@ -77,6 +77,7 @@ class GreenPotential(Columns):
 
     Examples
     --------
+    >>> from scisuite.solvers.laplacian_nav import laplacian
     >>> path = laplacian([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> GreenPotential(path).potential([2]).ravel().round(3).tolist()
     [-0.444, -0.111, 0.556]
@@ -159,7 +160,8 @@ class GreenPotential(Columns):
                 "the smallest values of the multigrid field are noise: use solver='splu' for their logarithm"
             )
         with np.errstate(divide="ignore"):
-            return np.minimum(np.log(values) - np.log(values[goals, np.arange(len(goals))]), 0.0)
+            logs = np.log(values) - np.log(values[goals, np.arange(len(goals))])
+        return np.asarray(np.minimum(logs, 0.0))
 
     def certificate(self, goals: ArrayLike, values: Floats | None = None) -> Bools:
         r"""bool (g,): whether the computed field, as it is stored, is proved to have no local maximum but the goal.
@@ -181,8 +183,7 @@ class GreenPotential(Columns):
         """
         goals = check_states(goals, self.n)
         values = self._solve(goals) if values is None else np.asarray(values, dtype=np.float64)
-        certified: Bools = ~self._uncertified(values, goals).any(axis=0)
-        return certified
+        return np.asarray(~self._uncertified(values, goals).any(axis=0))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the factors and cycles, which cannot be pickled: they are made again."""

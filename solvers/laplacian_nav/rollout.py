@@ -149,7 +149,7 @@ def success_and_spl(
 
 def _caps(cap: int | str | None, max_factor: float, shortest: Ints, n: int) -> Ints:
     if cap is None:
-        return np.floor(max_factor * shortest).astype(np.int64)
+        return np.asarray(np.floor(max_factor * shortest), dtype=np.int64)
     if isinstance(cap, str) and cap == "n":
         return np.full(shortest.shape, n, dtype=np.int64)
     if isinstance(cap, bool) or not isinstance(cap, int | np.integer) or cap < 1:
