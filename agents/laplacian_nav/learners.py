@@ -49,8 +49,8 @@ class LearningAgent(ABC):
     forgotten at the next ``reset``, so that episodes can be compared and repeated. Of the world a learner reads how
     many states there are and which one an observation shows; where a move leads it learns by making it.
 
-    Where no tried action promises to lead to the goal the navigator explores: it takes an action that it has not tried
-    in this state, at random, or any.
+    Where no tried action promises to lead to the goal the navigator explores: at random it takes an action that it has
+    not tried in this state, or else one that led elsewhere.
 
     Parameters
     ----------
@@ -111,7 +111,8 @@ class LearningAgent(ABC):
         if np.isfinite(prospects).any():
             return np.int64(prospects.argmax())
         untried = np.flatnonzero(self._outcome[state] < 0)
-        return np.int64(self._rng.choice(untried if len(untried) else self._n_actions))
+        leading_on = np.flatnonzero(self._outcome[state] != state)
+        return np.int64(self._rng.choice(next(filter(len, (untried, leading_on)), np.arange(self._n_actions))))
 
     def observe(self, transition: Transition) -> None:
         """Learn where the action led."""

@@ -68,16 +68,13 @@ def test_without_practice_they_learn_from_their_own_steps(name):
     environment, agent = made(name, max_steps=2_000)
     agent.practice_steps = 0
     agent.bind(environment)
-    episode = run_episode(environment, agent, seed=3)
+    episode = run_episode(environment, agent, seed=4)
     assert episode.terminated
-    # Once all is known that the walk needs, no state is left by an action that is known to be blocked.
-    if name in ("estimated_green", "estimated_bfs"):
-        pairs = [
-            (tuple(o["achieved_goal"]), int(a)) for o, a in zip(episode.observations, episode.actions, strict=False)
-        ]
-        blocked = {p for p, info in zip(pairs, episode.infos[1:], strict=True) if info["blocked"]}
-        counts = {p: pairs.count(p) for p in blocked}
-        assert max(counts.values(), default=1) == 1 or len(episode.actions) > 100
+    assert len(episode.actions) > 30
+    if name.startswith("estimated"):
+        steps = zip(episode.observations, episode.actions, episode.infos[1:], strict=False)
+        bumps = [(*observation["achieved_goal"], action) for observation, action, info in steps if info["blocked"]]
+        assert len(bumps) == len(set(bumps))
 
 
 @pytest.mark.parametrize("name", LEARNERS)
