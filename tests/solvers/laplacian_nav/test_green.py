@@ -48,7 +48,7 @@ def connected_weights(seed):
     return W + W.T
 
 
-@EXAMPLES
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(KINDS))
 def test_the_goal_is_the_only_maximum_and_ascent_reaches_it_in_fewer_than_n_moves(seed, eps):
     world = GraphWorld(connected_weights(seed))
