@@ -11,7 +11,7 @@ from scisuite.solvers.laplacian_nav.encoders import Network, as_tensor, one_thre
 from scisuite.solvers.laplacian_nav.pairs import DistinctPairs
 
 BATCH = 4096
-LEARNING_RATE = 4e-3
+LEARNING_RATE = 2e-3
 
 _RISE = 0.1
 
@@ -32,7 +32,7 @@ def train_contrastive(network: Network, pairs: DistinctPairs, budget: Budget, se
         Its weights are changed.
     pairs : DistinctPairs
     budget : Budget
-        In steps or CPU seconds. The learning rate rises to 4e-3 during its first tenth and falls to 0 along a cosine:
+        In steps or CPU seconds. The learning rate rises to 2e-3 during its first tenth and falls to 0 along a cosine:
         steeper starts let the ReLUs die.
     seed : int
 

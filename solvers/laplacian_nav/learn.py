@@ -24,7 +24,7 @@ def learn_modes(
     k: int,
     method: Method = "spectral_contrastive",
     seed: int = 0,
-    budget: Budget | str = "2000 steps",
+    budget: Budget | str = "1000 steps",
     *,
     gamma: float = 0.9,
     n_actions: int = 4,
@@ -42,7 +42,6 @@ def learn_modes(
     k : int
         1 to 32, the width of the encoder.
     method : {"spectral_contrastive", "allo"}
-        ALLO needs tens of thousands of steps.
     seed : int
     budget : Budget or str
         In gradient steps (the same seed then gives the same modes to the byte) or CPU seconds.
@@ -86,11 +85,11 @@ def learn_modes(
     if len(pairs.frames) < k + 1:
         raise InvalidInput(f"{k} modes need at least {k + 1} distinct observations, not {len(pairs.frames)}")
 
+    network = Network(pairs.frames.shape[1:], k + 1 if method == "allo" else FEATURES, seed)
+    network.standardise(pairs.frames)
     if method == "allo":
-        network = Network(pairs.frames.shape[1:], k + 1, seed)
         losses, _ = train_allo(network, pairs, budget, seed)
     else:
-        network = Network(pairs.frames.shape[1:], FEATURES, seed)
         losses = train_contrastive(network, pairs, budget, seed)
     eta, weights = rayleigh_ritz(features_of(network, pairs.frames), pairs, k)
     encoder = ModeEncoder(network, weights, str(pairs.frames.dtype), losses)

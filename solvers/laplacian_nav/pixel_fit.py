@@ -25,7 +25,7 @@ def pixel_fit(
     world: GridWorld,
     seed: int,
     *,
-    budget: Budget | str = "2000 steps",
+    budget: Budget | str = "1000 steps",
     transitions: int = 400_000,
     k: int = 32,
     method: Method = "spectral_contrastive",

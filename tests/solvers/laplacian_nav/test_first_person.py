@@ -63,4 +63,5 @@ def test_modes_from_views(walk):
     pytest.importorskip("torch")
     figures = miniworld_fit(0, budget="3 steps", transitions=400, k=2)
     assert 0 <= figures["overlap8"] <= 1
+    assert 0 < figures["overlap8_ceiling"] < 1
     assert figures["distinct_views"] <= figures["poses"]
