@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from scisuite.bench.experiment import Claim, Experiment
-from scisuite.bench.intervals import interval, point
+from scisuite.bench.intervals import interval, joint_interval, point
 from scisuite.core import InvalidInput
 
 Answer = Literal["holds", "fails", "undecided", "reported"]
@@ -116,7 +116,8 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]], experiment: Experimen
     statistic taken seed by seed; of a minimum or maximum both are the value itself. ``holds`` means that the whole
     interval is on the good side of the target, ``fails`` that it is on the other. All scenarios, pairs of arms and
     parts must hold; one that fails outweighs one that is undecided. Among equals the scenario or pair furthest from
-    the target is shown, and of parts the first.
+    the target is shown, and of parts the first. A claim that is judged ``jointly`` shows the scenario and arm furthest
+    from the target, with the interval of the worst value.
 
     Parameters
     ----------
@@ -148,12 +149,9 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]], experiment: Experimen
     names = claim.scenarios
     if claim.pooled and len(names) > 1:
         own, names = _pool(claim, own), (f"mean of {len(names)} scenarios",)
-    every = tuple(
-        _judge_on(replace(claim, arm=arm, against=against), scenario, own, planned)
-        for arm, against in claim.pairs
-        for scenario in names
-    )
-    case = max(every, key=_badness)
+    asked = [(replace(claim, arm=arm, against=against), name) for arm, against in claim.pairs for name in names]
+    every = tuple(_judge_on(each, scenario, own, planned) for each, scenario in asked)
+    case = _joint(asked, every, own) if claim.jointly else max(every, key=_badness)
     return Verdict(
         claim,
         case.verdict,
@@ -212,6 +210,26 @@ def _judge_on(
         return _open(claim, name, seeds, str(error))
     verdict, reason = _side(claim, low, high)
     return ScenarioVerdict(claim, name, verdict, value, low, high, seeds, reason)
+
+
+def _joint(
+    asked: Sequence[tuple[Claim, str]], every: Sequence[ScenarioVerdict], rows: Sequence[Mapping[str, Any]]
+) -> ScenarioVerdict:
+    """The worst case, with the interval of a worst that is chosen anew in every resample of the seeds."""
+    worst = max(every, key=lambda case: _badness(case)[1])
+    if worst.value is None:
+        return worst
+    by_seed = [_by_seed(rows, claim.arm, scenario) for claim, scenario in asked]
+    seeds = sorted(by_seed[0])
+    if any(sorted(each) != seeds for each in by_seed):
+        return _open(worst.claim, worst.scenario, 0, "its arms and scenarios do not all have the same seeds")
+    values = [
+        np.array([_values(claim, each[seed]) for seed in seeds], dtype=float)
+        for (claim, _), each in zip(asked, by_seed, strict=True)
+    ]
+    low, high = joint_interval(worst.claim, values)
+    verdict, reason = _side(worst.claim, low, high)
+    return replace(worst, verdict=verdict, low=low, high=high, reason=reason)
 
 
 def _pool(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -97,6 +97,9 @@ class Claim:
         ``None`` where it is for the first.
     pooled : bool
         Whether the metric is first averaged over the scenarios, seed by seed, and the claim judged on that average.
+    jointly : bool
+        Whether the worst scenario and arm is chosen anew in every resample of the seeds, and the claim judged on that
+        worst value. Otherwise each is judged by itself, and all must hold. For statistics of one arm.
     statistic : {"ratio_of_means", "difference_of_means", "mean", "median", "minimum", "maximum"}
         The first two compare arms, the others are of one arm. A minimum and a maximum, over seeds and scenarios, are
         exact: their interval is the value itself.
@@ -127,6 +130,7 @@ class Claim:
     note: str = ""
     also: tuple[tuple[str, str | None], ...] = ()
     pooled: bool = False
+    jointly: bool = False
     parts: tuple[Claim, ...] = ()
 
     @property
@@ -256,5 +260,7 @@ def _check_claim(claim: Claim) -> None:
         if any((against is not None) != two for _, against in each.pairs):
             number = "compares two arms" if two else "is of one arm: there is nothing to be against"
             raise InvalidInput(f"{each.id}: a {each.statistic.replace('_', ' ')} {number}")
+        if each.jointly and two:
+            raise InvalidInput(f"{each.id}: only a statistic of one arm is judged jointly")
         if each.relation != EXACT.get(each.statistic, each.relation):
             raise InvalidInput(f"{each.id}: a {each.statistic} is held to {EXACT[each.statistic]} a target")

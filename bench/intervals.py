@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,30 @@ def interval(claim: Claim, scenario: str, values: Array, against: Array | None, 
         if not paired:
             draws = rng.integers(0, len(against), (RESAMPLES, len(against)))
         resampled = _compare(claim, resampled, _of_one_arm(claim, _rows(against[draws])))
+    return _percentiles(resampled)
+
+
+def joint_interval(claim: Claim, cases: Sequence[Array]) -> tuple[float, float]:
+    """The interval of the worst of several cases, whose seeds are resampled together; see :func:`interval`.
+
+    Parameters
+    ----------
+    claim : Claim
+    cases : sequence of float64 (n,) or (n, k)
+        The values of each arm on each scenario, all in the order of the same seeds.
+    """
+    worst = np.min if claim.relation == ">=" else np.max
+    if claim.statistic in EXACT:
+        value = float(worst([point(claim, values, None) for values in cases]))
+        return value, value
+    if len(cases[0]) < FEWEST_SEEDS_TO_RESAMPLE:
+        per_seed = worst([_per_seed(claim, values, None, True) for values in cases], axis=0)
+        return float(per_seed.min()), float(per_seed.max())
+    draws = generator(0, "claim", claim.id, "jointly").integers(0, len(cases[0]), (RESAMPLES, len(cases[0])))
+    return _percentiles(worst([_of_one_arm(claim, _rows(values[draws])) for values in cases], axis=0))
+
+
+def _percentiles(resampled: Array) -> tuple[float, float]:
     low, high = np.percentile(resampled, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
     return float(low), float(high)
 

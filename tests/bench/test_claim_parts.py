@@ -69,6 +69,29 @@ def test_a_pooled_metric_that_is_missing_leaves_it_undecided():
     assert (verdict.verdict, verdict.reason) == ("undecided", "a on s, seed 7: the metric k5 is not finite")
 
 
+def test_a_joint_claim_is_about_the_worst_of_its_cases_in_every_resample_of_the_seeds():
+    low = [0.0, 4.0, 2.0]
+    rows = [*_rows_of("a", "s", low), *_rows_of("a", "t", [3.0, 1.0, 3.0]), *_rows_of("b", "s", [9.0] * 3)]
+    rows += _rows_of("b", "t", [9.0] * 3)
+    asked = alone(scenarios=("s", "t"), also=(("b", None),), target=1.0)
+    together = judge(replace(asked, jointly=True), rows)
+    assert (together.value, together.low, together.high, together.scenario) == (2.0, 0.0, 2.0, "s, a")
+    assert together.verdict == "undecided"
+    apart = judge(asked, rows)
+    assert together.by_scenario[0].low == apart.by_scenario[0].low == 0.0
+    assert [case.verdict for case in together.by_scenario] == ["undecided", "holds", "holds", "holds"]
+    # Each world fails half of the seeds, in turn: none fails by itself, the worst of them always does.
+    rows = [*_rows_of("a", "s", [0.0, 2.0] * 4), *_rows_of("a", "t", [2.0, 0.0] * 4)]
+    in_turn = alone(statistic="mean", scenarios=("s", "t"), target=1.5)
+    assert judge(in_turn, rows).verdict == "undecided"
+    joint = judge(replace(in_turn, jointly=True), rows)
+    assert (joint.verdict, joint.value, joint.seeds) == ("fails", 1.0, 8)
+    assert joint.high <= 1.0
+    rows.pop()
+    assert judge(replace(in_turn, jointly=True), rows).reason == "its arms and scenarios do not all have the same seeds"
+    assert judge(replace(in_turn, jointly=True), rows[:8]).reason == "there is no row of a on t"
+
+
 def test_a_minimum_and_a_maximum_are_exact_over_seeds_scenarios_and_arms():
     rows = [*_rows_of("a", "s", [1.0] * 8), *_rows_of("a", "t", [1.0] * 7 + [0.9]), *_rows_of("b", "s", [0.8] * 8)]
     least = alone(statistic="minimum", scenarios=("s", "t"))
@@ -158,6 +181,10 @@ def test_the_rows_are_those_of_the_experiment_whatever_the_claims_are_called():
         (alone(also=(("b", "a"),)), "toy.lone: a median is of one arm: there is nothing to be against"),
         (alone(statistic="ratio_of_means"), "toy.lone: a ratio of means compares two arms"),
         (alone(statistic="minimum", relation="<="), "toy.lone: a minimum is held to >= a target"),
+        (
+            Claim("toy.lone", "", "loss", "a", "b", ("s",), jointly=True),
+            "toy.lone: only a statistic of one arm is judged jointly",
+        ),
         (alone(statistic="maximum"), "toy.lone: a maximum is held to <= a target"),
         (replace(PARTS, arm="a"), "toy.whole has parts: metrics, arms, scenarios and targets are theirs"),
         (

@@ -118,6 +118,7 @@ def test_which_arms_and_worlds_the_exactness_claims_cover():
     assert [arm for arm, _ in exact.pairs] == ["green_pinv", "green_eps_001", "green", "green_sr"]
     assert [ARMS[arm].config["eps"] for arm, _ in exact.pairs] == [0, 0.01, 0.1, "sr:0.99"]
     assert [arm for arm, _ in CLAIMS["nav.spl"].pairs] == ["green", "green_pinv"]
+    assert CLAIMS["nav.spl"].jointly
     assert (ARMS["green"].config["bar"], ARMS["green_pinv"].config["bar"]) == (0.99, 0.90)
     names = ["fourrooms", "maze", "loopy_maze_10", "loopy_maze_40", "open", "torus", "spiral", "u_trap", "obstacles"]
     assert exact.scenarios == CLAIMS["nav.spl"].scenarios == WORLDS == tuple(f"nav/{name}" for name in names)
