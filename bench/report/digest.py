@@ -136,6 +136,12 @@ class Study:
         values = [row["metrics"].get(name) for row in self.select(arm, scenario)]
         return mean_of([v for v in values if v is not None])
 
+    def answered(self, arm: str, scenario: str, name: str) -> int:
+        """Seeds that succeeded and have the metric; where the arm measures other things, all that succeeded."""
+        rows = self.select(arm, scenario)
+        measures = any(name in row["metrics"] for row in rows)
+        return sum(row["metrics"].get(name) is not None for row in rows) if measures else len(rows)
+
     def cost(self, arm: str, scenario: str, name: str) -> list[float]:
         """The finite values of a cost over the seeds that succeeded."""
         values = [row["cost"].get(name) for row in self.select(arm, scenario)]

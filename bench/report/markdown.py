@@ -155,7 +155,7 @@ def _results(study: Study, scenario: str) -> str:
         costs = [study.cost(arm, scenario, name) for name in ("cpu_seconds", "peak_mib")]
         seconds, peak = (sum(costs[0]) / len(costs[0]) if costs[0] else None), max(costs[1], default=None)
         ours = [f"{number(m.value)} {interval(m.low, m.high)}".strip() for m in means] or [MISSING]
-        seeds = means[0].seeds if means else len(study.select(arm, scenario))
+        seeds = study.answered(arm, scenario, *(shown or [""]))
         lines.append((arm, study.role(arm) or MISSING, *ours, str(seeds), number(seconds), number(peak)))
     if not lines:
         return "No cell of this scenario has a result."

@@ -133,7 +133,7 @@ def results_table(study: Study, scenario: str) -> Element:
                 _cell(
                     interval(mean.low, mean.high) if mean.seeds else "", class_="number interval", value=_sort(mean.low)
                 ),
-                _seeds_cell(rows, mean),
+                _seeds_cell(rows, study.answered(arm, scenario, headline or "")),
                 *(_cost_cells(study, arm, scenario)),
             ]
         )
@@ -251,7 +251,7 @@ def _parts(parts: Sequence[Verdict]) -> Element:
         element(
             "li",
             verdict_badge(part.verdict),
-            f" {part.claim.statement}: {_number_and_bar(part, part.shown)}, {part.scenario} ({part.seeds} seeds)",
+            f" {part.claim.statement}: {_number_and_bar(part, part.shown)}, {part.scenario} ({_seeds(part.seeds)})",
             f" {shortened(part.reason, 160)}" if part.value is None else "",
         )
         for part in parts
@@ -266,7 +266,7 @@ def _by_scenario(cases: Sequence[ScenarioVerdict]) -> Element:
             "li",
             verdict_badge(case.verdict),
             f" {case.claim.id}," if several else "",
-            f" {case.scenario}: {_number_and_bar(case, case.claim)} ({case.seeds} seeds)",
+            f" {case.scenario}: {_number_and_bar(case, case.claim)} ({_seeds(case.seeds)})",
             f" {shortened(case.reason, 160)}" if case.value is None else "",
         )
         for case in cases
@@ -301,9 +301,9 @@ def _number_cell(value: int | float | None, class_: str = "") -> Element:
     return element("td", text, class_=f"number {class_}".strip(), data_value=_sort(value))
 
 
-def _seeds_cell(rows: Sequence[dict[str, Any]], mean: Mean) -> Element:
-    text = str(mean.seeds) if mean.seeds == len(rows) else f"{mean.seeds} of {len(rows)}"
-    return element("td", text, class_="number" if mean.seeds == len(rows) else "number open", data_value=mean.seeds)
+def _seeds_cell(rows: Sequence[dict[str, Any]], answered: int) -> Element:
+    text = str(answered) if answered == len(rows) else f"{answered} of {len(rows)}"
+    return element("td", text, class_="number" if answered == len(rows) else "number open", data_value=answered)
 
 
 def _cost_cells(study: Study, arm: str, scenario: str) -> list[Element]:
@@ -321,6 +321,10 @@ def _mean(values: Sequence[float]) -> float:
 
 def _sort(value: float | None) -> str:
     return "" if value is None or value != value else repr(float(value))
+
+
+def _seeds(count: int) -> str:
+    return "1 seed" if count == 1 else f"{count} seeds"
 
 
 def _rows(count: int) -> str:

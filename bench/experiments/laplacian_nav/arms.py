@@ -41,8 +41,8 @@ KNOWN_WORLD = (
             ("biharmonic", "biharmonic distance of embeddings"),
         )
     ),
-    _arm("heat_kernel", "ablation", "potentials:heat_kernel", "heat kernel at the best of seven times"),
-    _arm("epsilon_sweep", "ablation", "potentials:epsilon_sweep", "Green's function, ε from .001 to 1"),
+    _arm("heat_kernel", "ablation", "potentials:heat_kernel", "heat kernel at the best of eight times"),
+    _arm("epsilon_sweep", "ablation", "potentials:epsilon_sweep", "Green's function, ε from 3e-4 to 1"),
     _arm("place_cell", "peer", "potentials:place_cell", "Place_Cell's planner on exact transition kernels"),
     _arm(
         "place_cell_learned",

@@ -116,3 +116,15 @@ def test_a_scenario_shows_the_first_metric_that_it_has(make_rows, experiments):
     assert study.metrics_on("functions/hartmann6")[0] == "auc_regret"
     assert study.metrics_on("materials/p3ht") == ("final_regret",)
     assert "| arm | role | final\\_regret |" in build_markdown(rows, experiments=experiments)
+
+
+def test_an_arm_that_measures_something_else_counts_its_seeds_all_the_same(make_rows, experiments):
+    rows = make_rows(["labo"], ["functions/hartmann6"], seeds=3)
+    rows += make_rows(["random"], ["functions/hartmann6"], seeds=2, metrics={"final_regret": 0.5})
+    rows[0]["metrics"]["auc_regret"] = None
+    study = digest(rows, experiments).studies[0]
+    counted = [study.answered(arm, "functions/hartmann6", "auc_regret") for arm in ("labo", "random")]
+    assert counted == [2, 2]
+    assert study.answered("random", "functions/hartmann6", "") == 2
+    lines = build_markdown(rows, experiments=experiments).splitlines()
+    assert any(line.startswith("| random | floor | – | 2 |") for line in lines)
