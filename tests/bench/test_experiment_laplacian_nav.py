@@ -80,7 +80,7 @@ def inequalities():
         ("nav.vector_speed.own", ("own_steps_per_second",), "vector_speed", None, "minimum", ">=", 2e6),
         ("nav.vector_speed.minigrid", ("shared_over_minigrid",), "vector_speed", None, "minimum", ">=", 100.0),
         ("nav.pixels.overlap", ("overlap8",), "pixels_contrastive", None, "median", ">=", 0.95),
-        ("nav.pixels.seconds", ("fit_wall_seconds",), "pixels_contrastive", None, "maximum", "<=", 180.0),
+        ("nav.pixels.seconds", ("cost.wall_seconds",), "pixels_contrastive", None, "maximum", "<=", 180.0),
         (
             "nav.pixels_navigation",
             ("success",),

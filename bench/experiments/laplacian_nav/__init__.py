@@ -53,11 +53,8 @@ METRICS = {
     "exact_resistance": "success by the resistance distance of as many true modes",
     "exact_inner": "success by the inner product of as many true modes",
     "success_euclid": "success by straight-line distance",
-    "fit_wall_seconds": "wall time of learning the modes [s]; lower is better",
-    "fit_cpu_seconds": "CPU time of learning the modes [s]; lower is better",
     "poses": "places and headings that were visited",
     "distinct_views": "how many of their views differ",
-    "walk_wall_seconds": "wall time of drawing the walk [s]",
     **{
         f"cpu_seconds_{n}": f"CPU time of one goal's potential, {n} cells [s]; lower is better"
         for n in ("1e4", "1e5", "1e6")

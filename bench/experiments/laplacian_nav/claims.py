@@ -198,8 +198,8 @@ CLAIMS = (
             ),
             Claim(
                 "nav.pixels.seconds",
-                "longest fit, in seconds of wall time on one core",
-                "fit_wall_seconds",
+                "seconds of wall time on one core, walk and scoring included, the longest of the fits",
+                "cost.wall_seconds",
                 "pixels_contrastive",
                 None,
                 (PIXELS,),
