@@ -75,6 +75,8 @@ def interval(claim: Claim, scenario: str, values: Array, against: Array | None, 
 def joint_interval(claim: Claim, cases: Sequence[Array]) -> tuple[float, float]:
     """The interval of the worst of several cases, whose seeds are resampled together; see :func:`interval`.
 
+    Below six seeds, the worst of the cases' least, and the worst of their greatest.
+
     Parameters
     ----------
     claim : Claim
@@ -86,8 +88,9 @@ def joint_interval(claim: Claim, cases: Sequence[Array]) -> tuple[float, float]:
         value = float(worst([point(claim, values, None) for values in cases]))
         return value, value
     if len(cases[0]) < FEWEST_SEEDS_TO_RESAMPLE:
-        per_seed = worst([_per_seed(claim, values, None, True) for values in cases], axis=0)
-        return float(per_seed.min()), float(per_seed.max())
+        # Each case's own least and greatest: the worst case seed by seed would lie beyond the worst of the medians.
+        per_seed = [_per_seed(claim, values, None, True) for values in cases]
+        return float(worst([each.min() for each in per_seed])), float(worst([each.max() for each in per_seed]))
     draws = generator(0, "claim", claim.id, "jointly").integers(0, len(cases[0]), (RESAMPLES, len(cases[0])))
     return _percentiles(worst([_of_one_arm(claim, _rows(values[draws])) for values in cases], axis=0))
 

@@ -61,7 +61,7 @@ def train_allo(
             loss.backward()
             optimiser.step()
             duals += DUAL_LEARNING_RATE * errors
-            barrier += BARRIER_LEARNING_RATE * max(squares, 0.0) / network.features**2
+            barrier += BARRIER_LEARNING_RATE * squares / network.features**2
             losses.append(float(loss.detach()))
     return losses, np.asarray(-0.5 * torch.diagonal(duals).numpy(), dtype=np.float64)
 
@@ -74,9 +74,10 @@ def augmented_lagrangian(
     .. math:: \sum_i \langle u_i, L u_i\rangle + \sum_{j \le i} \beta_{ij} e_{ij} + b \sum_{j \le i} e_{ij}^2, \quad
               e_{ij} = \langle u_i, [u_j]\rangle - \delta_{ij} .
 
-    No gradient passes through the earlier mode, [·], so that the later ones yield. ⟨·,·⟩ is a batch mean,
-    :math:`\langle u, Lu\rangle = \tfrac12 E[(u(s) - u(s^+))^2]`, and the square is the product of the errors of the
-    batch's two halves, whose mean is right where a square's is too large.
+    No gradient passes through the earlier mode, [·], so that the later ones yield. ⟨·,·⟩ is a batch mean and
+    :math:`\langle u, Lu\rangle = \tfrac12 E[(u(s) - u(s^+))^2]`, where the repository leaves out the half. The square
+    is the product of the errors of the batch's two halves, whose mean is right where a square's is too large; where
+    they differ in sign it counts as zero, as in the repository.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def augmented_lagrangian(
     half = len(first) // 2
     drawing = 0.5 * (first - second).square().sum(dim=1).mean()
     errors, others = _errors(first[:half]), _errors(first[half:])
-    both, squares = 0.5 * (errors + others), (errors * others).sum()
+    both, squares = 0.5 * (errors + others), (errors * others).clamp(min=0.0).sum()
     return drawing + (duals * both).sum() + barrier * squares, both.detach(), float(squares.detach())
 
 

@@ -119,7 +119,7 @@ class PlaceCellPlanner:
         self._maps[:, :, world.free] = np.moveaxis(similarity, 2, 0)
 
     def path(self, start: ArrayLike, goal: int, max_steps: int = 100) -> Floats:
-        """float64 (k + 1, 2): positions from ``start`` until within one step of ``goal``, a state, or stuck, or tired.
+        """float64 (k + 1, 2): positions from ``start`` until within one step of ``goal``, a state, or tired.
 
         Raises
         ------
@@ -136,9 +136,9 @@ class PlaceCellPlanner:
         while len(positions) <= max_steps and np.hypot(*(here - target)) > 1.0:
             candidates = here + self._steps
             candidates = candidates[self._is_free(candidates)]
-            rise = self._read(maps, candidates) - self._read(maps, here[None])
-            if not rise.size or rise.max() <= 0:
+            if not len(candidates):
                 break
+            rise = self._read(maps, candidates) - self._read(maps, here[None])
             here = candidates[int(rise.max(axis=0).argmax())]
             positions.append(here)
         return np.array(positions)

@@ -75,11 +75,15 @@ def test_a_joint_claim_is_about_the_worst_of_its_cases_in_every_resample_of_the_
     rows += _rows_of("b", "t", [9.0] * 3)
     asked = alone(scenarios=("s", "t"), also=(("b", None),), target=1.0)
     together = judge(replace(asked, jointly=True), rows)
-    assert (together.value, together.low, together.high, together.scenario) == (2.0, 0.0, 2.0, "s, a")
+    assert (together.value, together.low, together.high, together.scenario) == (2.0, 0.0, 3.0, "s, a")
     assert together.verdict == "undecided"
     apart = judge(asked, rows)
     assert together.by_scenario[0].low == apart.by_scenario[0].low == 0.0
     assert [case.verdict for case in together.by_scenario] == ["undecided", "holds", "holds", "holds"]
+    # Below six seeds the interval reaches around the value: each of five worlds fails another of five seeds.
+    rows = [row for world in range(5) for row in _rows_of("a", f"w{world}", [2.0 - 2 * (world == i) for i in range(5)])]
+    spread = judge(alone(scenarios=tuple(f"w{world}" for world in range(5)), jointly=True), rows)
+    assert (spread.verdict, spread.value, spread.low, spread.high) == ("undecided", 2.0, 0.0, 2.0)
     # Each world fails half of the seeds, in turn: none fails by itself, the worst of them always does.
     rows = [*_rows_of("a", "s", [0.0, 2.0] * 4), *_rows_of("a", "t", [2.0, 0.0] * 4)]
     in_turn = alone(statistic="mean", scenarios=("s", "t"), target=1.5)

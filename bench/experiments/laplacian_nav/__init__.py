@@ -102,7 +102,7 @@ def _limits(
 _EXACT = ("green_pinv", "green_eps_001", "green", "green_sr")
 _TABLE = tuple(id for id in _ids(KNOWN_WORLD) if id not in _EXACT)
 _ON_A_TORUS = ("grid_cells_torus", "grid_cells_unconstrained")
-_IN_A_BOX = ("grid_cells_box", "raw_modes", "ratinabox")
+_IN_A_BOX = ("grid_cells_box", "grid_cells_box_unconstrained", "raw_modes", "ratinabox")
 _FULL_ONLY = ("miniworld",)
 
 

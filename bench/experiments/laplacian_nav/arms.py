@@ -68,9 +68,16 @@ LEARNERS = (
     _arm("estimated_bfs", "peer", "learners:learn", "shortest paths on the estimated directed graph", learner="bfs"),
     _arm("q_replay", "peer", "learners:learn", "all-goals Q, three reverse sweeps over the walk", learner="q_replay"),
     _arm("dyna_q", "peer", "learners:learn", "all-goals Q with ten remembered moves a step", learner="dyna_q"),
-    _arm("q", "peer", "learners:learn", "all-goals Q, one pass", learner="q"),
-    _arm("td_sr", "peer", "learners:learn", "successor representation by TD, one pass", learner="td_sr"),
-    _arm("her_q", "peer", "learners:learn", "Q with hindsight goals, one pass", learner="her_q"),
+    _arm("q", "peer", "learners:learn", "all-goals Q, one forward pass", learner="q"),
+    _arm("td_sr", "peer", "learners:learn", "successor representation by TD, one forward pass", learner="td_sr"),
+    _arm(
+        "td_sr_replay",
+        "peer",
+        "learners:learn",
+        "successor representation by TD, three reverse sweeps over the walk",
+        learner="td_sr_replay",
+    ),
+    _arm("her_q", "peer", "learners:learn", "Q with hindsight goals, one forward pass", learner="her_q"),
 )
 """They are given one random walk."""
 
@@ -88,8 +95,16 @@ GENERALISERS = (
             ("green", "method", "green", "one more solve on the estimated graph"),
             ("bfs", "peer", "bfs", "one more search on the estimated graph"),
             ("td_sr", "peer", "td_sr", "another column of the learned successor matrix"),
-            ("q_replay", "peer", "q_replay", "the Q-values of the nearest goal that was asked for"),
+            ("q_replay", "peer", "q_replay", "three more sweeps over the walk"),
         )
+    ),
+    _arm(
+        "new_goals_q_nearest",
+        "floor",
+        "learners:new_goals",
+        "goals that were not asked for, the walk forgotten: the Q-values of the nearest goal that was",
+        learner="q_replay",
+        nearest=True,
     ),
     *(
         _arm(
@@ -120,6 +135,13 @@ CODES = (
         "band iteration on a torus without the non-negativity",
         nonnegative=False,
     ),
+    _arm(
+        "grid_cells_box_unconstrained",
+        "ablation",
+        "codes:box",
+        "band iteration in a box without the non-negativity",
+        nonnegative=False,
+    ),
     _arm("raw_modes", "floor", "codes:raw_modes", "the box's eigenmodes 40 to 109 themselves"),
     _arm("ratinabox", "peer", "codes:ratinabox", "RatInABox's grid cells put through the same score", "nav"),
 )
@@ -129,7 +151,7 @@ PIXELS = (
         "pixels_contrastive",
         "method",
         "pixels:learned",
-        "modes by spectral contrast from two-channel pictures, resistance distance",
+        "modes by spectral contrast from the pictures of a walk of 400,000 steps, resistance distance",
         "torch",
     ),
     _arm("pixels_straight_line", "floor", "pixels:straight_line", "straight-line distance, same goals and starts"),
@@ -153,7 +175,14 @@ TIMED = (
         "scale_amg", "method", "scaling:scale", "up to 10⁶ cells, algebraic multigrid", "nav", timed=True, solver="amg"
     ),
     _arm("scale_splu", "ablation", "scaling:scale", "up to 10⁶ cells, sparse LU", "nav", timed=True, solver="splu"),
-    _arm("vector_speed", "method", "speed:transitions", "4,096 environments on one thread", "nav", timed=True),
+    _arm(
+        "vector_speed",
+        "method",
+        "speed:transitions",
+        "4,096 environments on one thread, by CPU time",
+        "nav",
+        timed=True,
+    ),
 )
 
 ARMS = (

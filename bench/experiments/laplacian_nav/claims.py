@@ -91,7 +91,7 @@ CLAIMS = (
     ),
     Claim(
         "nav.vs_onepass",
-        "Success after 10k steps in mazes: Green's function / one pass of TD-SR, and / one pass of all-goals Q",
+        "Success after 10k steps in mazes: Green's function / one forward pass of TD-SR, and / of all-goals Q",
         "success",
         "estimated_green",
         "td_sr",
@@ -125,7 +125,7 @@ CLAIMS = (
     ),
     Claim(
         "nav.vector_speed",
-        "Transitions a second on one thread, 4,096 environments, Dict observations, autoreset on",
+        "Transitions a CPU second on one thread, 4,096 environments, Dict observations, autoreset on",
         parts=(
             _speed("shared", "all in one layout", "shared_steps_per_second", 5e6),
             _speed("own", "each in a layout of its own", "own_steps_per_second", 2e6),
@@ -168,6 +168,16 @@ CLAIMS = (
                 "median",
                 "<=",
                 0.0,
+            ),
+            Claim(
+                "nav.grid_score.unconstrained_box",
+                "box without the non-negativity",
+                ("grid_score_40_80", "grid_score_60_110"),
+                "grid_cells_box_unconstrained",
+                None,
+                (OPEN,),
+                "median",
+                "<=",
             ),
             Claim(
                 "nav.grid_score.stripes",

@@ -64,6 +64,7 @@ def dqn_her(
             buffer_size=max(budget.count, 1_000),
             learning_starts=min(1_000, budget.count // 2),
             batch_size=256,
+            train_freq=1,
             target_update_interval=500,
             exploration_fraction=0.5,
             exploration_final_eps=0.1,

@@ -69,18 +69,19 @@ def timed(scenario: NavScenario, seed: int, budget: Budget, *, learner: str, rep
     return Outcome({"learn_cpu_seconds": seconds}, budget_used=float(len(walk)))
 
 
-def new_goals(scenario: NavScenario, seed: int, budget: Budget, *, learner: str) -> Outcome:
+def new_goals(scenario: NavScenario, seed: int, budget: Budget, *, learner: str, nearest: bool = False) -> Outcome:
     """Ways to twenty goals that were not asked for while 10k steps were learned from.
 
-    What holds for every goal, a graph or a successor matrix, is asked for the new ones. Q-values belong to the goals
-    they were learned for: the nearest of those, in a straight line, stands for each new one.
+    What holds for every goal, a graph or a successor matrix, is asked for the new ones; Q is replayed for them, from
+    the walk that it kept. With ``nearest`` the walk is gone, and for each new goal the Q-values of the nearest goal
+    that was asked for, in a straight line, have to do.
     """
     world = scenario.layout(seed)
     trained, _ = goals_and_starts(world, seed)
     goals, starts = goals_and_starts(world, seed, "new goals")
     goals = goals[~np.isin(goals, trained)]
     walk = _walk(world, seed, Budget(min(CLAIMED_STEPS, budget.count), "steps"))
-    if learner in FOR_ITS_GOALS_ONLY:
+    if nearest:
         apart = np.linalg.norm(world.xy[goals][:, None] - world.xy[trained], axis=2)
         actions = LEARNERS[learner](walk, world, trained, seed)[:, apart.argmin(axis=1)]
     else:
@@ -131,11 +132,11 @@ def _bfs(walk: Any, world: NavWorld, goals: Ints, seed: int) -> Ints:
     return np.asarray(estimated_bfs_actions(walk, *_size(world), goals))
 
 
-def _td_sr(walk: Any, world: NavWorld, goals: Ints, seed: int) -> Ints:
+def _td_sr(walk: Any, world: NavWorld, goals: Ints, seed: int, **options: Any) -> Ints:
     from scisuite.solvers.laplacian_nav.tabular import TriedMoves, successor_actions, td_successor
 
     known = TriedMoves.of(walk, *_size(world))
-    return np.asarray(successor_actions(td_successor(walk, world.n), known, goals))
+    return np.asarray(successor_actions(td_successor(walk, world.n, **options), known, goals))
 
 
 def _q(walk: Any, world: NavWorld, goals: Ints, seed: int, *, by: str, **options: Any) -> Ints:
@@ -152,12 +153,12 @@ LEARNERS: Mapping[str, Callable[[Any, NavWorld, Ints, int], Ints]] = {
     "symmetrised_green": _symmetrised_green,
     "bfs": _bfs,
     "td_sr": _td_sr,
+    "td_sr_replay": partial(_td_sr, sweeps=3, reverse=True),
     "q": partial(_q, by="all_goals_q"),
     "q_replay": partial(_q, by="all_goals_q", sweeps=3, reverse=True),
     "dyna_q": partial(_q, by="dyna_q"),
     "her_q": partial(_q, by="her_q"),
 }
-FOR_ITS_GOALS_ONLY = frozenset({"q", "q_replay", "dyna_q", "her_q"})
 
 
 def _size(world: NavWorld) -> tuple[int, int]:

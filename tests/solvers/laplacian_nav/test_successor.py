@@ -40,6 +40,19 @@ def test_it_is_the_textbooks_rule_and_can_be_gone_on_with():
     np.testing.assert_array_equal(half, kept)
 
 
+def test_sweeps_go_over_the_walk_again_and_backwards_where_asked():
+    world = make_world(ROOM)
+    walk = random_walk(world, 200, seed=4)
+    once = td_successor(walk, world.n)
+    np.testing.assert_array_equal(td_successor(walk, world.n, sweeps=2), td_successor(walk, world.n, initial=once))
+    turned = type(walk)(walk.state[::-1], walk.action[::-1], walk.next_state[::-1])
+    np.testing.assert_array_equal(td_successor(walk, world.n, reverse=True), td_successor(turned, world.n))
+    assert not np.array_equal(td_successor(walk, world.n, reverse=True), once)
+    for sweeps in (0, 1.5, True):
+        with pytest.raises(InvalidInput, match=f"^sweeps must be a whole number of at least 1, not {sweeps!r}$"):
+            td_successor(walk, world.n, sweeps=sweeps)
+
+
 def test_its_ascent_arrives_when_it_has_seen_enough():
     world = make_world(ROOM)
     walk = random_walk(world, 50_000, seed=0)
