@@ -10,7 +10,7 @@ import numpy as np
 from scisuite.scenarios.nav.world import GridWorld
 from scisuite.solvers.laplacian_nav.bands import BoxBand, TorusBand, box_modes
 from scisuite.solvers.laplacian_nav.codes import grid_cells, head_direction, place_cells
-from scisuite.solvers.laplacian_nav.grid_score import grid_score, stripe_fraction
+from scisuite.solvers.laplacian_nav.gridness import grid_score, stripe_fraction
 
 SEEDS = range(4)
 

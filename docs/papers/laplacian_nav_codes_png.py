@@ -13,7 +13,7 @@ from PIL import Image
 from scisuite.scenarios.nav.world import GridWorld
 from scisuite.solvers.laplacian_nav.bands import BoxBand, ModeBand, TorusBand, box_modes
 from scisuite.solvers.laplacian_nav.codes import grid_cells, head_direction, place_cells
-from scisuite.solvers.laplacian_nav.grid_score import autocorrelogram, gridness
+from scisuite.solvers.laplacian_nav.gridness import autocorrelogram, gridness
 
 SIDE, HEADINGS = 48, 24
 BLUE = "#0072B2"

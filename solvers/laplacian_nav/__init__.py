@@ -3,13 +3,12 @@
 Names are looked up on first use, so that the Green's function can be had without torch, and nothing without need.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scisuite.scenarios.nav.world import GridWorld
+    from scisuite.solvers.laplacian_nav.bands import BoxBand, ModeBand, TorusBand
     from scisuite.solvers.laplacian_nav.codes import (
         band_iteration,
         conjunctive,
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from scisuite.solvers.laplacian_nav.distances import heat_kernel, truncated_distance
     from scisuite.solvers.laplacian_nav.first_person import view_frames
     from scisuite.solvers.laplacian_nav.green import GreenPotential
-    from scisuite.solvers.laplacian_nav.grid_score import autocorrelogram, grid_score
+    from scisuite.solvers.laplacian_nav.gridness import autocorrelogram, grid_score, stripe_fraction
     from scisuite.solvers.laplacian_nav.learn import learn_modes
     from scisuite.solvers.laplacian_nav.modes import eigenmodes
     from scisuite.solvers.laplacian_nav.operators import check_weights, laplacian
@@ -40,14 +39,17 @@ if TYPE_CHECKING:
 
 _HERE = "scisuite.solvers.laplacian_nav"
 _FILES = {
+    "BoxBand": f"{_HERE}.bands",
     "DiscountedWalk": f"{_HERE}.discounted",
     "GreenPolicy": f"{_HERE}.policy",
     "GreenPotential": f"{_HERE}.green",
     "GridWorld": "scisuite.scenarios.nav.world",
     "LaplacianNavSolver": f"{_HERE}.solver",
+    "ModeBand": f"{_HERE}.bands",
+    "TorusBand": f"{_HERE}.bands",
     "Transitions": f"{_HERE}.walks",
     "all_goals_q": f"{_HERE}.tabular",
-    "autocorrelogram": f"{_HERE}.grid_score",
+    "autocorrelogram": f"{_HERE}.gridness",
     "band_iteration": f"{_HERE}.codes",
     "check_weights": f"{_HERE}.operators",
     "conjunctive": f"{_HERE}.codes",
@@ -58,7 +60,7 @@ _FILES = {
     "estimated_walk": f"{_HERE}.walks",
     "greedy_actions": f"{_HERE}.policy",
     "grid_cells": f"{_HERE}.codes",
-    "grid_score": f"{_HERE}.grid_score",
+    "grid_score": f"{_HERE}.gridness",
     "head_direction": f"{_HERE}.codes",
     "heat_kernel": f"{_HERE}.distances",
     "her_q": f"{_HERE}.tabular",
@@ -68,6 +70,7 @@ _FILES = {
     "place_cells": f"{_HERE}.codes",
     "random_walk": f"{_HERE}.walks",
     "roll": f"{_HERE}.rollout",
+    "stripe_fraction": f"{_HERE}.gridness",
     "success_and_spl": f"{_HERE}.rollout",
     "td_successor": f"{_HERE}.tabular",
     "truncated_distance": f"{_HERE}.distances",
@@ -75,11 +78,14 @@ _FILES = {
 }
 
 __all__ = [
+    "BoxBand",
     "DiscountedWalk",
     "GreenPolicy",
     "GreenPotential",
     "GridWorld",
     "LaplacianNavSolver",
+    "ModeBand",
+    "TorusBand",
     "Transitions",
     "all_goals_q",
     "autocorrelogram",
@@ -103,26 +109,12 @@ __all__ = [
     "place_cells",
     "random_walk",
     "roll",
+    "stripe_fraction",
     "success_and_spl",
     "td_successor",
     "truncated_distance",
     "view_frames",
 ]
-
-
-class _Names(ModuleType):
-    """The package itself, where ``grid_score`` is the function also once the file of that name has been imported."""
-
-    @property
-    def grid_score(self) -> Any:
-        return import_module(_FILES["grid_score"]).grid_score
-
-    @grid_score.setter
-    def grid_score(self, submodule: ModuleType) -> None:
-        """Importing a file puts it here under its name; that is not what the name is for."""
-
-
-sys.modules[__name__].__class__ = _Names
 
 
 def __getattr__(name: str) -> Any:

@@ -25,7 +25,7 @@ def warm_up() -> None:
         import ratinabox.Neurons  # noqa: F401
 
     import scisuite.solvers.laplacian_nav.codes
-    import scisuite.solvers.laplacian_nav.grid_score  # noqa: F401
+    import scisuite.solvers.laplacian_nav.gridness  # noqa: F401
 
 
 def torus(scenario: Scenario, seed: int, budget: Budget, *, nonnegative: bool = True) -> Outcome:
@@ -49,7 +49,7 @@ def box(scenario: Scenario, seed: int, budget: Budget, *, nonnegative: bool = Tr
 def raw_modes(scenario: Scenario, seed: int, budget: Budget) -> Outcome:
     """The box's own eigenmodes 40 to 109, one by one: the median and the greatest score of those that have one."""
     from scisuite.solvers.laplacian_nav.bands import box_modes
-    from scisuite.solvers.laplacian_nav.grid_score import grid_score
+    from scisuite.solvers.laplacian_nav.gridness import grid_score
 
     _, maps = box_modes((48, 48), BANDS[0][0], BANDS[-1][1])
     found = np.array([grid_score(each) for each in maps])
@@ -66,7 +66,7 @@ def ratinabox(scenario: Scenario, seed: int, budget: Budget, *, cells: int = 8, 
     period : float
         Distance of neighbouring peaks, in metres.
     """
-    from scisuite.solvers.laplacian_nav.grid_score import grid_score, stripe_fraction
+    from scisuite.solvers.laplacian_nav.gridness import grid_score, stripe_fraction
 
     maps = _ratinabox_maps(cells, period, seed)
     found = [grid_score(rates) for rates in maps]
@@ -90,7 +90,7 @@ def _ratinabox_maps(cells: int, period: float, seed: int) -> Floats:
 
 
 def _scores(maps: Mapping[str, Floats]) -> dict[str, Any]:
-    from scisuite.solvers.laplacian_nav.grid_score import grid_score, stripe_fraction
+    from scisuite.solvers.laplacian_nav.gridness import grid_score, stripe_fraction
 
     found = {f"grid_score_{name}": grid_score(rates) for name, rates in maps.items()}
     stripes = stripe_fraction(np.stack(list(maps.values())))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scisuite.core import InvalidInput
 from scisuite.scenarios.nav.world import GridWorld
 from scisuite.solvers.laplacian_nav.bands import BoxBand, ModeBand, TorusBand, box_modes
-from scisuite.solvers.laplacian_nav.grid_score import grid_score
+from scisuite.solvers.laplacian_nav.gridness import grid_score
 
 
 def dense_modes(height, width):

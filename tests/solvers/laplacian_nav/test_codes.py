@@ -19,7 +19,7 @@ from scisuite.solvers.laplacian_nav.codes import (
     nonnegative_factor,
     place_cells,
 )
-from scisuite.solvers.laplacian_nav.grid_score import grid_score, stripe_fraction
+from scisuite.solvers.laplacian_nav.gridness import grid_score, stripe_fraction
 
 
 def box_laplacian(height, width):

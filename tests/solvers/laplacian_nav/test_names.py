@@ -1,4 +1,4 @@
-"""The package's names: all there, looked up lazily, and functions even where a file has the same name."""
+"""The package's names: all there, looked up lazily."""
 
 from __future__ import annotations
 
@@ -19,16 +19,6 @@ def test_every_name_is_there():
             assert error.extra == "torch"
     with pytest.raises(AttributeError, match=r"has no attribute 'green_function'$"):
         package.green_function  # noqa: B018
-
-
-def test_a_file_of_the_same_name_does_not_hide_the_function():
-    code = (
-        "import scisuite.solvers.laplacian_nav.grid_score, scisuite.solvers.laplacian_nav as nav\n"
-        "from scisuite.solvers.laplacian_nav import autocorrelogram, grid_score\n"
-        "from scisuite.solvers.laplacian_nav.grid_score import grid_score as same\n"
-        "assert grid_score is same is nav.grid_score\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_nothing_heavy_is_imported_with_the_package():

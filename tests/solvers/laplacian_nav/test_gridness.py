@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter
 
 from scisuite.core import InvalidInput
-from scisuite.solvers.laplacian_nav.grid_score import (
+from scisuite.solvers.laplacian_nav.gridness import (
     autocorrelogram,
     grid_score,
     gridness,
