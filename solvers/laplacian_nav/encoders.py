@@ -43,6 +43,9 @@ class Network(nn.Module):
     standardisation is a reconstruction, which saves three steps of four.
     """
 
+    centre: torch.Tensor
+    spread: torch.Tensor
+
     def __init__(self, shape: tuple[int, ...], features: int = FEATURES, seed: int = 0) -> None:
         super().__init__()
         self.shape = tuple(int(side) for side in shape)
