@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +28,7 @@ from scisuite.core.files import write_atomic
 
 BEGIN = "<!-- generated: begin -->"
 END = "<!-- generated: end -->"
+MOST_OTHERS = 6
 
 
 def build_markdown(rows: Iterable[Mapping[str, Any]], *, experiments: Mapping[str, Experiment] | None = None) -> str:
@@ -156,10 +158,18 @@ def _results(study: Study, scenario: str) -> str:
         seconds, peak = (sum(costs[0]) / len(costs[0]) if costs[0] else None), max(costs[1], default=None)
         ours = [f"{number(m.value)} {interval(m.low, m.high)}".strip() for m in means] or [MISSING]
         seeds = study.answered(arm, scenario, *(shown or [""]))
-        lines.append((arm, study.role(arm) or MISSING, *ours, str(seeds), number(seconds), number(peak)))
+        others = _others(study, arm, scenario, shown)
+        lines.append((arm, study.role(arm) or MISSING, *ours, str(seeds), number(seconds), number(peak), others))
     if not lines:
         return "No cell of this scenario has a result."
-    return _table(("arm", "role", *(shown or ["metric"]), "seeds", "CPU s", "peak MiB"), lines)
+    return _table(("arm", "role", *(shown or ["metric"]), "seeds", "CPU s", "peak MiB", "also"), lines)
+
+
+def _others(study: Study, arm: str, scenario: str, shown: Sequence[str]) -> str:
+    """Means of the metrics that have no column of their own, in the experiment's order; the first few of many."""
+    means = ((name, study.metric(arm, scenario, name).value) for name in study.metrics_on(scenario))
+    found = [f"{name} {number(value)}" for name, value in means if name not in shown and math.isfinite(value)]
+    return ", ".join(found[:MOST_OTHERS])
 
 
 def _missing(study: Study) -> str:

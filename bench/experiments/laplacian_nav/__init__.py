@@ -48,6 +48,7 @@ METRICS = {
     "grid_score_60_110": "grid score of the band of modes 60–110",
     "stripe_fraction": "share of maps that are stripes",
     "overlap8": "subspace overlap of the eight slowest modes, 1 the same space; higher is better",
+    "overlap8_ceiling": "overlap of Rayleigh–Ritz with a feature for each distinct view: the most that views can give",
     "success_resistance": "success by the resistance distance of the learned modes",
     "success_inner": "success by the inner product of the learned modes",
     "exact_resistance": "success by the resistance distance of as many true modes",

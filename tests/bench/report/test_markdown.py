@@ -40,6 +40,17 @@ def test_tables_hold_what_was_measured(rows, experiments):
     assert "seeds 0–5" in text
 
 
+def test_what_else_an_arm_measured_stands_beside_its_headline(rows, experiments):
+    for row in rows:
+        if row["arm"] == "labo":
+            row["metrics"] |= {"steps": 40.0 + row["seed"], "gaps": None}
+    lines = build_markdown(rows, experiments=experiments).splitlines()
+    last = {line.split(" | ")[0]: line.rstrip(" |").split("| ")[-1] for line in lines if " | method | 0." in line}
+    assert "steps 42.5" in last["| labo"]
+    assert "gaps" not in "".join(lines)
+    assert not any("steps" in line for line in lines if line.startswith("| random "))
+
+
 def test_every_table_is_rectangular_whatever_is_in_it(rows, experiments):
     for row in rows:
         row["scenario"] = "a|b\n| c `d` <img> <!-- generated: end --> [x](y) *z*\\"
