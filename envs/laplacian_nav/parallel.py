@@ -120,8 +120,6 @@ class LaplacianNavParallelEnv(ParallelEnv):  # type: ignore[misc]
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InvalidInput(f"render_mode must be None or 'rgb_array', not {render_mode!r}")
         self.render_mode = render_mode
-        if not isinstance(world_config, Mapping | None):
-            raise InvalidInput(f"world_config must be a mapping or None, not {type(world_config).__name__}")
         n_agents = _count("n_agents", n_agents)
         self.task = Task(
             world, "xy", True, "sparse", layout_seed, max_steps, gamma=1.0, eps=1.0, view_radius=view_radius,

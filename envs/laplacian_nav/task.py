@@ -88,6 +88,8 @@ class Task:
         self.max_steps = None if max_steps is None else _count("max_steps", max_steps)
         self.gamma = _number("gamma", gamma, most=1.0)
         self.eps = _number("eps", eps)
+        if not isinstance(world_config, Mapping | None):
+            raise InvalidInput(f"world_config must be a mapping or None, not {type(world_config).__name__}")
         self.source = _source(world, dict(world_config or {}))
         self._kept: OrderedDict[int, Layout] = OrderedDict()
         first = self._world(self.layout_seed or 0)

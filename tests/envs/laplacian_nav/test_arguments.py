@@ -34,6 +34,7 @@ def make(**kwargs: Any) -> Any:
             {"obs": "index", "goal_conditioned": False},
             "obs 'index' is a number, which cannot hold the goal as well; use goal_conditioned=True, or obs='xy'",
         ),
+        ({"world_config": 3}, "world_config must be a mapping or None, not int"),
         ({"layout_seed": -1}, "seed must be in [0, 2**63), not -1"),
         ({"layout_seed": 1.0}, "seed must be a non-negative integer, not 1.0 (float)"),
         ({"max_steps": 0}, "max_steps must be a whole number of at least 1, not 0"),
