@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from scisuite.solvers.laplacian_nav.learn import learn_modes
     from scisuite.solvers.laplacian_nav.modes import eigenmodes
     from scisuite.solvers.laplacian_nav.operators import check_weights, laplacian
+    from scisuite.solvers.laplacian_nav.pairs import lagged_pairs
     from scisuite.solvers.laplacian_nav.policy import GreenPolicy, greedy_actions, local_maxima
     from scisuite.solvers.laplacian_nav.rollout import roll, success_and_spl
     from scisuite.solvers.laplacian_nav.solver import LaplacianNavSolver
+    from scisuite.solvers.laplacian_nav.subspace import subspace_overlap
     from scisuite.solvers.laplacian_nav.tabular import (
         all_goals_q,
         dyna_q,
@@ -64,6 +66,7 @@ _FILES = {
     "head_direction": f"{_HERE}.codes",
     "heat_kernel": f"{_HERE}.distances",
     "her_q": f"{_HERE}.tabular",
+    "lagged_pairs": f"{_HERE}.pairs",
     "laplacian": f"{_HERE}.operators",
     "learn_modes": f"{_HERE}.learn",
     "local_maxima": f"{_HERE}.policy",
@@ -71,6 +74,7 @@ _FILES = {
     "random_walk": f"{_HERE}.walks",
     "roll": f"{_HERE}.rollout",
     "stripe_fraction": f"{_HERE}.gridness",
+    "subspace_overlap": f"{_HERE}.subspace",
     "success_and_spl": f"{_HERE}.rollout",
     "td_successor": f"{_HERE}.tabular",
     "truncated_distance": f"{_HERE}.distances",
@@ -103,6 +107,7 @@ __all__ = [
     "head_direction",
     "heat_kernel",
     "her_q",
+    "lagged_pairs",
     "laplacian",
     "learn_modes",
     "local_maxima",
@@ -110,6 +115,7 @@ __all__ = [
     "random_walk",
     "roll",
     "stripe_fraction",
+    "subspace_overlap",
     "success_and_spl",
     "td_successor",
     "truncated_distance",
