@@ -186,7 +186,7 @@ def test_a_sweep_shows_in_a_curve_what_it_says_in_a_metric(maze):
 def test_every_learner_runs_repeats_and_differs_between_seeds(learner, maze):
     id = next(arm.id for arm in EXPERIMENT.arms if arm.config == {"learner": learner} and arm.run.endswith(":learn"))
     first = run(id, maze)
-    assert check(first)["success"] == first.curves["success"].y[-1]
+    assert check(first) == {"success_at_end": first.curves["success"].y[-1]}
     assert first.budget_used == 400
     assert first.curves["success"].x == (400.0,)
     assert run(id, maze) == first
@@ -198,8 +198,37 @@ def test_success_is_that_after_ten_thousand_steps_and_the_curve_goes_on(maze):
     assert outcome.curves["success"].x == (1_000.0, 3_000.0, 10_000.0, 12_000.0)
     assert outcome.metrics["success"] == outcome.curves["success"].y[2] == outcome.metrics["success_10k"]
     assert list(np.sort(outcome.curves["success"].y)) == list(outcome.curves["success"].y)
+    assert "success_at_end" not in outcome.metrics
     with pytest.raises(InvalidInput, match="laplacian_nav counts steps of experience, not evaluations"):
         run("q", maze, budget=Budget.parse("10 evaluations"))
+
+
+@pytest.mark.parametrize("tier", list(EXPERIMENT.tiers))
+def test_claims_about_ten_thousand_steps_are_judged_on_as_many(tier):
+    assert Budget.parse(EXPERIMENT.tiers[tier].budget).count >= trials.CLAIMED_STEPS
+
+
+@pytest.mark.parametrize("id", ["nav.sample_efficiency", "nav.vs_onepass"])
+@pytest.mark.parametrize(("budget", "verdict"), [("2000 steps", "undecided"), ("10000 steps", "holds")])
+def test_fewer_steps_than_a_claim_speaks_of_leave_it_undecided(id, budget, verdict):
+    scores = {"estimated_green": 0.9, "estimated_bfs": 0.9, "td_sr": 0.4, "q": 0.4}
+    steps = trials.checkpoints(Budget.parse(budget))
+    rows = [
+        {
+            "experiment": "laplacian_nav",
+            "tier": "smoke",
+            "arm": arm,
+            "scenario": MAZE,
+            "seed": seed,
+            "status": "ok",
+            "metrics": trials.learned({n: {"success": score, "spl": score} for n in steps}).metrics,
+        }
+        for arm, score in scores.items()
+        for seed in range(2)
+    ]
+    found = judge(CLAIMS[id], rows, EXPERIMENT)
+    assert found.verdict == verdict
+    assert found.reason.endswith("the metric success is missing" if verdict == "undecided" else "")
 
 
 @pytest.mark.parametrize("arm", [id for id in ARMS if id.startswith("new_goals")])
@@ -269,7 +298,7 @@ def test_dqn_is_scored_as_the_others_are(maze):
     pytest.importorskip("stable_baselines3", reason="comes with the rl extra")
     small = scenarios.make("nav/pixels")
     outcome = run("dqn_her", small, budget=Budget.parse("300 steps"))
-    assert check(outcome)["success"] == outcome.curves["success"].y[0]
+    assert check(outcome)["success_at_end"] == outcome.curves["success"].y[0]
     assert outcome.curves["success"].x == (300.0,)
 
 

@@ -37,6 +37,7 @@ METRICS = {
     "spl_above_bar": "SPL minus .99 (ε = .1) or .90 (pinv); higher is better",
     "learn_cpu_seconds": "CPU time from the walk to actions for all twenty goals, median of seven [s]; lower is better",
     **{f"success_{steps}": f"success after {steps} steps of experience" for steps in ("1k", "3k", "10k", "30k", "300")},
+    "success_at_end": "success at the end of a budget below 10k steps",
     **{f"success_k{k}": f"success with {k} modes" for k in (16, 32, 64)},
     **{f"spl_k{k}": f"SPL with {k} modes" for k in (16, 32, 64)},
     "best_time": "diffusion time with the greatest success",
@@ -130,7 +131,7 @@ TIERS = {
         arms=("green", "green_pinv", "resistance", "euclid", *_ids(LEARNERS), "grid_cells_torus"),
         scenarios=(SMALL_MAZE, OPEN),
         seeds=2,
-        budget="2000 steps",
+        budget="10000 steps",
         limits={**_limits(_ids(LEARNERS), SMALL_MAZE), **_limits(("grid_cells_torus",), OPEN)},
     ),
     "quick": Tier(

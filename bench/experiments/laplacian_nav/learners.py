@@ -46,7 +46,7 @@ def learn(scenario: NavScenario, seed: int, budget: Budget, *, learner: str) -> 
     ----------
     scenario, seed, budget
         Maze, walk, goals and starts are those of the seed, the same for every learner. The budget counts the walk's
-        steps: a shorter one ends the curve, and ``success`` is that of its end.
+        steps: below 10k the curve ends there, and in place of ``success`` there is ``success_at_end``.
     learner : str
         See :data:`LEARNERS`.
     """

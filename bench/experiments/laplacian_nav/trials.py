@@ -59,11 +59,16 @@ def checkpoints(budget: Budget) -> list[int]:
 
 
 def learned(found: Mapping[int, Mapping[str, float]]) -> Outcome:
-    """What :func:`scores` gave after some steps each; ``success`` is that after 10k, or at an earlier end."""
-    claimed = CLAIMED_STEPS if CLAIMED_STEPS in found else max(found)
+    """What :func:`scores` gave after some steps each.
+
+    ``success``, which claims are judged on, is that after 10k steps. Where the budget ended before there is no such
+    metric, so that those claims stay undecided, and what was reached is called ``success_at_end``.
+    """
+    end = max(found)
+    claimed = found.get(CLAIMED_STEPS, {"success_at_end": found[end]["success"]})
     metrics = {f"success_{short(steps)}": found[steps]["success"] for steps in CHECKPOINTS if steps in found}
     curves = {"success": by_steps(found, "steps of experience")}
-    return Outcome({**found[claimed], **metrics}, curves, budget_used=float(max(found)))
+    return Outcome({**claimed, **metrics}, curves, budget_used=float(end))
 
 
 def by_steps(found: Mapping[int, Mapping[str, float]], x_label: str) -> Curve:
