@@ -306,7 +306,7 @@ def test_the_rows_of_a_tier_judge_the_claims(maze):
     rows = []
     for arm in ("estimated_green", "estimated_bfs", "td_sr", "q"):
         for seed in range(2):
-            outcome = run(arm, maze, seed, Budget.parse("4000 steps"))
+            outcome = run(arm, maze, seed, Budget.parse("10000 steps"))
             row = {"experiment": "laplacian_nav", "tier": "smoke", "arm": arm, "scenario": MAZE, "seed": seed}
             rows.append({**row, "status": "ok", "metrics": outcome.metrics, "code": "a-b"})
     verdict = judge(CLAIMS["nav.sample_efficiency"], rows, EXPERIMENT)
