@@ -18,10 +18,15 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from stable_baselines3 import DQN, HerReplayBuffer
 
 import scisuite.envs  # noqa: F401 — registers sci/*
 from scisuite import agents
+from scisuite.core import MissingDependency
+
+try:
+    from stable_baselines3 import DQN, HerReplayBuffer
+except ModuleNotFoundError as error:
+    raise SystemExit(str(MissingDependency(f"this example needs {error.name}", "rl"))) from None
 
 MAX_STEPS = 60
 

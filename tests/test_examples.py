@@ -22,7 +22,7 @@ def absent_package(errors: str) -> str | None:
     for name in re.findall(r"No module named '?(\w+)", errors):
         if name != "scisuite" and find_spec(name) is None:
             return f"needs {name}"
-    refused = re.search(r"MissingDependency: (.*install it with: .*)", errors)
+    refused = re.search(r"(?m)^(?:.*MissingDependency: )?(.*install it with: .*)", errors)
     return refused.group(1) if refused else None
 
 
@@ -47,6 +47,21 @@ def test_example_runs(path: Path, tmp_path: Path) -> None:
     assert answer.returncode == 0, answer.stdout[-2000:] + answer.stderr[-4000:]
     assert answer.stdout.strip(), "an example prints what it shows"
     assert "Traceback" not in answer.stderr
+
+
+def test_hindsight_without_its_library_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "stable_baselines3.py").write_text("raise ModuleNotFoundError('gone', name='stable_baselines3')\n")
+    answer = subprocess.run(
+        [sys.executable, str(FOLDER / "her_nav.py"), "--tiny"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert answer.returncode == 1
+    line = 'this example needs stable_baselines3; install it with: pip install "scisuite[rl]"'
+    assert answer.stderr.strip() == line
+    assert absent_package(answer.stderr) == line
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
