@@ -60,10 +60,10 @@ def requirements(extra: str) -> list[tuple[str, Any]]:
     from packaging.requirements import Requirement
     from packaging.specifiers import SpecifierSet
 
-    if extra not in known_extras():
+    if _canonical(extra) not in known_extras():
         return [(extra, SpecifierSet())]
     found: dict[str, Any] = {}
-    waiting, seen = [extra], {extra}
+    waiting, seen = [_canonical(extra)], {_canonical(extra)}
     while waiting:
         current = waiting.pop(0)
         for text in metadata.requires(DISTRIBUTION) or ():
@@ -73,16 +73,24 @@ def requirements(extra: str) -> list[tuple[str, Any]]:
             if requirement.marker.evaluate({"extra": ""}):
                 continue
             if requirement.name == DISTRIBUTION:
-                waiting += sorted(requirement.extras - seen)
-                seen |= requirement.extras
+                included = {_canonical(name) for name in requirement.extras}
+                waiting += sorted(included - seen)
+                seen |= included
             else:
                 found.setdefault(requirement.name, requirement.specifier)
     return list(found.items())
 
 
 def known_extras() -> tuple[str, ...]:
-    """The extras that the installed scisuite declares."""
-    return tuple(metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or ())
+    """The extras that the installed scisuite declares, by their canonical names."""
+    return tuple(_canonical(name) for name in metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or ())
+
+
+def _canonical(extra: str) -> str:
+    """The name under which packaging tools know an extra: ``laplacian_nav`` is ``laplacian-nav``."""
+    from packaging.utils import canonicalize_name
+
+    return str(canonicalize_name(extra))
 
 
 def missing_requirement(extra: str) -> str | None:
@@ -106,7 +114,7 @@ def missing_dependency(who: str, extras: Iterable[str]) -> MissingDependency | N
     extra = missing_extra(extras)
     if extra is None:
         return None
-    command = None if extra in known_extras() else f"pip install {extra}"
+    command = None if _canonical(extra) in known_extras() else f"pip install {extra}"
     return MissingDependency(f"{who} needs {missing_requirement(extra)}, which is not installed", extra, command)
 
 

@@ -60,7 +60,7 @@ def print_table(table: Table) -> None:
     title, table.title = table.title, None
     out = console()
     with out.capture() as captured:
-        out.print(title)
+        out.print(title, soft_wrap=True)
         out.print(table)
     text = captured.get()
     sys.stdout.write(text if out.is_terminal else "\n".join(line.rstrip() for line in text.split("\n")))
@@ -81,8 +81,10 @@ def new_table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
     from rich.text import Text
 
     table = Table(title=Text(title, style="bold"), box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for number, column in enumerate(columns):
+        # The first column holds ids, which are to be copied whole.
+        justify = "right" if column in right else "left"
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=number == 0)
     return table
 
 

@@ -206,12 +206,31 @@ class TestProvenance:
         assert "needs numpy>=99" in str(missing_dependency("the arm", ["newer"]))
         assert "pip install not-an-extra" in str(missing_dependency("the plug-in", ["not-an-extra"]))
 
+    def test_extras_go_by_their_canonical_names(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        declared = ['no-such-package>=1; extra == "two-words"', 'scisuite[two_words]; extra == "outer"']
+        monkeypatch.setattr(provenance.metadata, "requires", lambda name: declared)
+        monkeypatch.setattr(provenance.metadata, "metadata", lambda name: _Extras(["two-words", "outer"]))
+        for extra in ("two_words", "two-words", "outer"):
+            assert [name for name, _ in requirements(extra)] == ["no-such-package"]
+            assert f'pip install "scisuite[{extra}]"' in str(missing_dependency("the arm", [extra]))
+
     def test_the_environment_names_machine_and_versions(self) -> None:
         found = environment()
         assert found["python"] == ".".join(map(str, sys.version_info[:3]))
         assert found["cores"] >= 1
         assert {"numpy", "scipy", "gymnasium"} <= set(found["packages"])
         assert found["commit"] is None or len(found["commit"].removesuffix("-dirty")) == 40
+
+
+class _Extras:
+    """Package metadata that declares these extras."""
+
+    def __init__(self, extras: list[str]) -> None:
+        self.extras = extras
+
+    def get_all(self, name: str) -> list[str]:
+        assert name == "Provides-Extra"
+        return self.extras
 
 
 class TestRun:
