@@ -135,8 +135,14 @@ class Registry(Generic[T]):
         self._read_all()
         return tuple(sorted(self._entries))
 
-    def entry(self, id: str) -> Entry:
+    def entry(self, id: str, *, first: str = "") -> Entry:
         """The entry of a full id, or of a short name (the part behind the last ``/``) where that is unique.
+
+        Parameters
+        ----------
+        id : str
+        first : str
+            The message names ids that begin so before others.
 
         Raises
         ------
@@ -153,7 +159,7 @@ class Registry(Generic[T]):
             return matches[0]
         if matches:
             raise UnknownName(f"{self.kind} {id!r} is ambiguous: {', '.join(sorted(e.id for e in matches))}")
-        raise UnknownName(f"unknown {self.kind} {id!r}{did_you_mean(id, self._entries)}")
+        raise UnknownName(f"unknown {self.kind} {id!r}{did_you_mean(id, self._entries, first)}")
 
     def make(self, id: str, **config: Any) -> T:
         """Build the object of ``id``; ``config`` overrides the registered defaults.
@@ -236,15 +242,21 @@ def read_entries(path: Path) -> list[dict[str, Any]]:
     return tables
 
 
-def did_you_mean(name: str, known: Any) -> str:
-    """``"; did you mean 'a' or 'b'?"`` for the ids nearest to ``name`` (by id or by short name), else a list."""
-    by_short_name = {k.rsplit("/", 1)[-1].lower(): k for k in known} | {k.lower(): k for k in known}
+def did_you_mean(name: str, known: Any, first: str = "") -> str:
+    """``"; did you mean 'a' or 'b'?"`` for the ids nearest to ``name`` (by id or by short name), else a list.
+
+    The list has all ids that begin with ``first``, then others up to twelve in all; of ids that share a short name the
+    one that begins so is meant.
+    """
+    own = sorted(k for k in known if first and k.startswith(first))
+    by_short_name = {k.rsplit("/", 1)[-1].lower(): k for k in [*known, *own]} | {k.lower(): k for k in known}
     near = difflib.get_close_matches(name.lower(), by_short_name, n=5, cutoff=0.6)
     unique = list(dict.fromkeys(by_short_name[n] for n in near))[:3]
     if unique:
         return f"; did you mean {' or '.join(repr(u) for u in unique)}?"
-    listed = sorted(known)[:12]
-    return f"; known: {', '.join(listed)}" if listed else "; none is registered"
+    listed = own + [k for k in sorted(known) if k not in own][: max(12 - len(own), 0)]
+    more = f" and {len(known) - len(listed)} more" if len(known) > len(listed) else ""
+    return f"; known: {', '.join(listed)}{more}" if listed else "; none is registered"
 
 
 def refuse_unknown_arguments(target: Any, arguments: Mapping[str, Any], what: str) -> None:

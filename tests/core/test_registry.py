@@ -55,6 +55,21 @@ def test_a_far_off_name_lists_what_is_known(registry: Registry[Any]) -> None:
         Registry[Any]("thing").entry("x")
 
 
+def test_a_family_is_named_before_others(registry: Registry[Any]) -> None:
+    with pytest.raises(UnknownName, match="known: std/decimal, std/fraction, other/decimal$"):
+        registry.entry("zzzzzz", first="std/")
+    for first in ("std/", "other/"):
+        with pytest.raises(UnknownName, match=f"did you mean '{first}decimal'"):
+            registry.entry("decimall", first=first)
+
+
+def test_a_list_says_how_much_it_leaves_out() -> None:
+    known = [f"{family}/{number:02}" for family in "ab" for number in range(14)]
+    assert did_you_mean("zzz", known).endswith(", a/10, a/11 and 16 more")
+    everything_of_b = ", ".join(f"b/{number:02}" for number in range(14))
+    assert did_you_mean("zzz", known, "b/") == f"; known: {everything_of_b} and 14 more"
+
+
 @pytest.mark.parametrize("id", [None, 3, ["std/fraction"], b"fraction"])
 def test_an_id_is_a_string(registry: Registry[Any], id: Any) -> None:
     with pytest.raises(InvalidInput, match="thing id must be a string"):
