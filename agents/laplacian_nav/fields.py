@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 Field = Callable[[int], Floats]
 """From a goal to float64 (n,), a value for each state that is larger the nearer the goal."""
 
+OF_THE_LAPLACIAN = ("green", "truncated", "heat")
+"""Fields that need every move to have one back, so that the Laplacian is symmetric."""
+
 
 def green(world: NavWorld, eps: float | str = 0.1) -> Field:
     """Columns of (L + εI)⁻¹, whose only local maximum is the goal; ``eps=0`` is the pseudo-inverse, ``"sr:0.99"`` the
@@ -99,6 +102,8 @@ def make_field(name: str, world: NavWorld, **config: Any) -> Field:
         Green's function need a world in which every move can be taken back.
     """
     require_field(name, config)
+    if name in OF_THE_LAPLACIAN and not world.is_symmetric:
+        _refuse_one_way(name, world)
     return FIELDS[name](world, **config)
 
 
@@ -115,3 +120,12 @@ def require_field(name: str, config: dict[str, Any]) -> None:
     if not isinstance(name, str) or name not in FIELDS:
         raise InvalidInput(f"unknown field {name!r}{did_you_mean(str(name), FIELDS)}")
     refuse_unknown_arguments(FIELDS[name], {"world": None, **config}, f"field {name!r}")
+
+
+def _refuse_one_way(name: str, world: NavWorld) -> None:
+    """Say which move of ``world`` cannot be taken back, and which agent can do with that."""
+    here, there = (int(states[0]) for states in (world.W - world.W.T > 0).nonzero())
+    raise InvalidInput(
+        f"the field {name!r} needs a world in which every move can be taken back, but from {world.name(here)} to "
+        f"{world.name(there)} there is only one way; use the agent discounted_walk"
+    )

@@ -125,5 +125,5 @@ def test_order_of_calls_and_other_environments(navigators: Any) -> None:
 
 
 def test_one_way_doors_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="self-adjoint"):
+    with pytest.raises(InvalidInput, match="there is only one way; use the agent discounted_walk$"):
         GreenNavigators().bind(laplacian_nav_v0.parallel_env(world="one_way"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -17,7 +18,7 @@ from scisuite import agents
 from scisuite.agents import check_agent, run_episode
 from scisuite.agents.laplacian_nav.fields import FIELDS, make_field
 from scisuite.agents.laplacian_nav.planners import PlannerAgent, RandomAgent
-from scisuite.core import InvalidInput
+from scisuite.core import InvalidInput, UnknownName
 from scisuite.scenarios.nav import GraphWorld, GridWorld
 
 ENV = "sci/LaplacianNav-v0"
@@ -211,10 +212,50 @@ def test_observations_without_a_position_are_refused(env: gym.Env[Any, Any]) -> 
         bound("bfs", env)
 
 
-@pytest.mark.parametrize("name", ["green", "pinv", "resistance", "heat"])
-def test_one_way_doors_have_no_laplacian(name: str) -> None:
-    with pytest.raises(InvalidInput, match="self-adjoint"):
-        bound(name, gym.make(ENV, world="one_way"))
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("green", "green"),
+        ("pinv", "green"),
+        ("heat", "heat"),
+        *((name, "truncated") for name in ("green_truncated", "resistance", "biharmonic")),
+    ],
+)
+def test_one_way_doors_have_no_laplacian(name: str, field: str) -> None:
+    env = gym.make(ENV, world="one_way")
+    with pytest.raises(InvalidInput) as refused:
+        bound(name, env)
+    message = (
+        rf"the field '{field}' needs a world in which every move can be taken back, but from cell \((\d+), (\d+)\) to "
+        r"cell \((\d+), (\d+)\) there is only one way; use the agent discounted_walk"
+    )
+    found = re.fullmatch(message, str(refused.value))
+    assert found
+    row, column, to_row, to_column = map(int, found.groups())
+    world = env.unwrapped.world
+    here, there = world.state((row, column)), world.state((to_row, to_column))
+    assert there in world.moves[here]
+    assert here not in world.moves[there]
+    bound("discounted_walk", env)
+
+
+def test_an_unknown_agent_is_answered_with_those_of_the_environment() -> None:
+    own = [id for id in agents.registry.ids() if id.startswith("laplacian_nav/")]
+    with pytest.raises(UnknownName, match=f"^unknown agent 'nope'; known: {', '.join(own)}"):
+        agents.make("nope", env_slug="laplacian_nav")
+    with pytest.raises(UnknownName, match="did you mean 'laplacian_nav/random'"):
+        agents.make("randomm", env_slug="laplacian_nav")
+
+
+@pytest.mark.parametrize("path", ["runs/nav/model.zip", "{tmp_path}/nav"])
+def test_a_path_is_answered_with_how_a_trained_policy_runs(path: str, tmp_path: Path) -> None:
+    (tmp_path / "nav").mkdir()
+    path = path.format(tmp_path=tmp_path)
+    with pytest.raises(UnknownName) as refused:
+        agents.make(path, env_slug="laplacian_nav")
+    assert str(refused.value) == (
+        f"{path} is a path, not an agent; a trained policy runs as --agent sb3/policy -a path='\"{path}\"'"
+    )
 
 
 @pytest.mark.parametrize(
