@@ -77,7 +77,7 @@ class Layout:
         """
         try:
             if isinstance(self.world, GridWorld):
-                return self.world.state(cell)
+                return cell_state(self.world, cell)
             if np.ndim(cell) != 0:
                 raise InvalidInput(f"a state of a graph is a whole number, not {cell!r}")
             return int(self.world.states(cell)[0])
@@ -205,6 +205,21 @@ class Stack:
         other = self._first[begin + at] + (uniform[:, 1] * (self._size[begin + at] - 1)).astype(np.int64)
         other += other >= at
         return self._order[begin + other], self._order[begin + at]
+
+
+def cell_state(world: GridWorld, cell: Any) -> int:
+    """The state of a cell (row, column), also where a number of it is too large for an array.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no pair of whole numbers, outside the map, or a wall.
+    """
+    pair = isinstance(cell, list | tuple) and len(cell) == 2 and all(type(number) is int for number in cell)
+    if pair and max(map(abs, cell)) >= 2**63:
+        height, width = world.shape
+        raise InvalidInput(f"cell ({cell[0]}, {cell[1]}) is outside the map of {height} rows and {width} columns")
+    return world.state(cell)
 
 
 def _places(world: NavWorld) -> tuple[Float32, Float32]:

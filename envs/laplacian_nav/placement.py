@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from scisuite.core import InvalidInput
+from scisuite.envs.laplacian_nav.layout import cell_state
 from scisuite.scenarios.nav import GridWorld, UnreachableError
 from scisuite.scenarios.nav.world import Ints
 
@@ -101,7 +102,7 @@ class Placement:
             if agent not in self.agents:
                 raise InvalidInput(f"{option} names {agent!r}; the navigators are {', '.join(self.agents)}")
             try:
-                states[agent] = self.world.state(cell)
+                states[agent] = cell_state(self.world, cell)
             except InvalidInput as error:
                 raise InvalidInput(f"{option}, {agent}: {error}") from None
         return states

@@ -84,7 +84,7 @@ class Task:
         if not isinstance(goal_conditioned, bool | np.bool_):
             raise InvalidInput(f"goal_conditioned must be True or False, not {goal_conditioned!r}")
         self.goal_conditioned = bool(goal_conditioned)
-        self.layout_seed = None if layout_seed is None else as_seed(layout_seed)
+        self.layout_seed = None if layout_seed is None else _layout_seed(layout_seed)
         self.max_steps = None if max_steps is None else _count("max_steps", max_steps)
         self.gamma = _number("gamma", gamma, most=1.0)
         self.eps = _number("eps", eps)
@@ -156,8 +156,16 @@ class Task:
         -------
         float, or float64 (k,)
             0 where they are the same, else −1.
+
+        Raises
+        ------
+        InvalidInput
+            If either holds no places, or there are not as many of one as of the other.
         """
-        same = (np.asarray(achieved_goal) == np.asarray(desired_goal)).all(axis=-1)
+        achieved, desired = _places("achieved_goal", achieved_goal), _places("desired_goal", desired_goal)
+        if achieved.ndim == desired.ndim == 2 and len(achieved) != len(desired):
+            raise InvalidInput(f"there are {len(achieved)} achieved goals for {len(desired)} desired ones")
+        same = (achieved == desired).all(axis=-1)
         return np.subtract(same, 1.0) if same.ndim else float(same) - 1.0
 
     def require_goals(self) -> None:
@@ -242,6 +250,31 @@ def _same(space: gym.Space[Any]) -> gym.Space[Any]:
         return gym.spaces.Box(space.low, space.high, dtype=space.dtype)
     assert isinstance(space, gym.spaces.Discrete)
     return gym.spaces.Discrete(int(space.n))
+
+
+def _layout_seed(value: Any) -> int:
+    """``value`` as a seed; the message names the argument."""
+    if isinstance(value, list | tuple | np.ndarray):
+        raise InvalidInput(
+            "layout_seed is one number for all copies; give each copy of a vector environment its own with "
+            'reset(options={"layout_seed": […]})'
+        )
+    try:
+        return as_seed(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"layout_{error}") from None
+
+
+def _places(name: str, given: Any) -> NDArray[Any]:
+    """``given`` as numbers, (2,) or (k, 2)."""
+    try:
+        places = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        places = np.empty(0)
+    if not (np.issubdtype(places.dtype, np.number) and places.ndim in (1, 2) and places.shape[-1] == 2):
+        found = f"of shape {given.shape}" if isinstance(given, np.ndarray) else " ".join(repr(given).split())[:99]
+        raise InvalidInput(f"{name} must be numbers (row, column), one pair or (k, 2), not {found}")
+    return places
 
 
 def _one_of(name: str, value: Any, known: tuple[str, ...]) -> str:

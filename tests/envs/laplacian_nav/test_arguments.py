@@ -35,8 +35,13 @@ def make(**kwargs: Any) -> Any:
             "obs 'index' is a number, which cannot hold the goal as well; use goal_conditioned=True, or obs='xy'",
         ),
         ({"world_config": 3}, "world_config must be a mapping or None, not int"),
-        ({"layout_seed": -1}, "seed must be in [0, 2**63), not -1"),
-        ({"layout_seed": 1.0}, "seed must be a non-negative integer, not 1.0 (float)"),
+        ({"layout_seed": -1}, "layout_seed must be in [0, 2**63), not -1"),
+        ({"layout_seed": 1.0}, "layout_seed must be a non-negative integer, not 1.0 (float)"),
+        (
+            {"layout_seed": [1, 2]},
+            "layout_seed is one number for all copies; give each copy of a vector environment its own with "
+            'reset(options={"layout_seed": […]})',
+        ),
         ({"max_steps": 0}, "max_steps must be a whole number of at least 1, not 0"),
         ({"max_steps": True}, "max_steps must be a whole number of at least 1, not True"),
         ({"gamma": 1.5}, "gamma must be a number in (0, 1], not 1.5"),
@@ -68,6 +73,8 @@ def test_arguments(arguments: dict[str, Any], message: str) -> None:
         ({"start_cell": (1, 2), "goal_cell": (1, 1)}, "start_cell: cell (1, 2) is a wall"),
         ({"start_cell": (9, 1)}, "start_cell: cell (9, 1) is outside the map of 4 rows and 5 columns"),
         ({"start_cell": (-1, 1)}, "start_cell: cell (-1, 1) is outside the map of 4 rows and 5 columns"),
+        ({"goal_cell": (10**30, 0)}, f"goal_cell: cell ({10**30}, 0) is outside the map of 4 rows and 5 columns"),
+        ({"goal_cell": [1, -(2**63)]}, f"goal_cell: cell (1, {-(2**63)}) is outside the map of 4 rows and 5 columns"),
         ({"goal_cell": 3}, "goal_cell: a cell is a pair of whole numbers (row, column), not 3"),
         ({"goal_cell": (1.0, 1.0)}, "goal_cell: a cell is a pair of whole numbers (row, column), not (1.0, 1.0)"),
         ({"goal_cell": None}, "goal_cell: a cell is a pair of whole numbers (row, column), not None"),
@@ -114,6 +121,35 @@ def test_nodes_of_a_graph() -> None:
 def test_seeds(seed: Any) -> None:
     with pytest.raises(InvalidInput, match="seed must be"):
         make(world=MAP).reset(seed=seed)
+
+
+def test_layout_seeds_of_a_vector_env() -> None:
+    with pytest.raises(InvalidInput, match=r'^layout_seed is one number .* reset\(options=\{"layout_seed": \[…\]\}\)$'):
+        gym.make_vec("sci/LaplacianNav-v0", num_envs=4, layout_seed=[1, 2, 3, 4])
+    envs = gym.make_vec("sci/LaplacianNav-v0", num_envs=4, world="maze")
+    envs.reset(seed=0, options={"layout_seed": [1, 2, 3, 4]})
+    assert list(envs.layout_seeds) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("achieved", "desired", "message"),
+    [
+        (np.ones((3, 2)), np.ones((2, 2)), "there are 3 achieved goals for 2 desired ones"),
+        ("a", "b", "achieved_goal must be numbers (row, column), one pair or (k, 2), not 'a'"),
+        ((1, 1), [[1, 2], [3]], "desired_goal must be numbers (row, column), one pair or (k, 2), not [[1, 2], [3]]"),
+        ((1, 1), (1, 2, 3), "desired_goal must be numbers (row, column), one pair or (k, 2), not (1, 2, 3)"),
+        (
+            np.ones((3, 3)),
+            (1, 1),
+            "achieved_goal must be numbers (row, column), one pair or (k, 2), not of shape (3, 3)",
+        ),
+        (None, (1, 1), "achieved_goal must be numbers (row, column), one pair or (k, 2), not None"),
+    ],
+)
+def test_places_of_compute_reward(achieved: Any, desired: Any, message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        make(world=MAP).compute_reward(achieved, desired, {})
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("action", [4, -1, 1.0, "1", None, True, np.array([1]), math.nan])

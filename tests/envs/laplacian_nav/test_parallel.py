@@ -408,7 +408,7 @@ def test_picture() -> None:
         ({"n_agents": 7}, "n_agents must be at most 6, the cells to start from in this world, not 7"),
         ({"max_steps": 0}, "max_steps must be a whole number of at least 1, not 0"),
         ({"view_radius": 0}, "view_radius must be a whole number of at least 1, not 0"),
-        ({"layout_seed": -1}, "seed must be in [0, 2**63), not -1"),
+        ({"layout_seed": -1}, "layout_seed must be in [0, 2**63), not -1"),
         ({"render_mode": "human"}, "render_mode must be None or 'rgb_array', not 'human'"),
         ({"world_config": 3}, "world_config must be a mapping or None, not int"),
         ({"agents": 3}, "laplacian_nav_v0 has no argument 'agents'; did you mean 'n_agents'?"),
