@@ -7,12 +7,13 @@ import io
 import os
 import shutil
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
 
 from scisuite.agents.base import Agent
 from scisuite.agents.rollout import run_episode
@@ -22,7 +23,7 @@ from scisuite.core.progress import track
 
 
 def record_gif(frames: Iterable[Any], path: str | Path, fps: int = 10) -> None:
-    """Write frames as a GIF that repeats for ever.
+    """Write frames as a GIF that repeats for ever, in one palette for all of them.
 
     Parameters
     ----------
@@ -53,7 +54,10 @@ def record_gif(frames: Iterable[Any], path: str | Path, fps: int = 10) -> None:
             raise InvalidInput(
                 f"frames must be uint8 arrays (height, width, 3) of one size, not {array.dtype} {array.shape}"
             )
-    first, *rest = (Image.fromarray(array) for array in arrays)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(_palette(arrays).tobytes())
+    # Without dithering, what stays the same from frame to frame is stored once.
+    first, *rest = (Image.fromarray(array).quantize(palette=palette, dither=Image.Dither.NONE) for array in arrays)
     file = io.BytesIO()
     first.save(file, format="GIF", save_all=True, append_images=rest, duration=round(1000 / fps), loop=0)
     write_atomic(path, file.getvalue())
@@ -205,6 +209,40 @@ def record_minari(
         "steps": steps,
         "mean_return": float(np.mean(returns)),
     }
+
+
+def _palette(frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.uint8]:
+    """uint8 (k ≤ 255, 3): colours for all frames, such that a small mark keeps its own.
+
+    Colours are put in boxes of eight levels a side. A box counts by the square root of its pixels, so that a mark
+    weighs something beside a background, and the box farthest from the colours so far, by distance times that weight,
+    comes next (greedy k-centre). A box stands for the most frequent colour in it.
+    """
+    colours, counts = _colours(frames)
+    rgb = np.stack((colours >> 16, colours >> 8 & 255, colours & 255), axis=1)
+    by_count = np.argsort(-counts, kind="stable")
+    _, most, box = np.unique((rgb[by_count] // 8) @ [1 << 10, 1 << 5, 1], return_index=True, return_inverse=True)
+    centres = rgb[by_count][most].astype(np.float64)
+    weight = np.sqrt(np.bincount(box.ravel(), counts[by_count]))
+    chosen = [int(weight.argmax())]
+    apart = np.full(len(centres), np.inf)
+    while len(chosen) < min(255, len(centres)):
+        apart = np.minimum(apart, np.linalg.norm(centres - centres[chosen[-1]], axis=1))
+        chosen.append(int((apart * weight).argmax()))
+    return centres[chosen].astype(np.uint8)
+
+
+def _colours(frames: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Colours (k,), as red · 2¹⁶ + green · 2⁸ + blue, and how often a pixel takes each on."""
+    colours, counts, before = np.zeros(0, dtype=np.int64), np.zeros(0), np.int64(-1)
+    for frame in frames:
+        red, green, blue = np.moveaxis(frame.astype(np.int32), -1, 0)
+        now = red << 16 | green << 8 | blue
+        new, how_often = np.unique(now[now != before], return_counts=True)
+        colours, which = np.unique(np.concatenate((colours, new)), return_inverse=True)
+        counts = np.bincount(which.ravel(), np.concatenate((counts, how_often)))
+        before = now
+    return colours, counts
 
 
 def _minari() -> Any:

@@ -133,6 +133,33 @@ def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         MinariRecorder(Bench(), "bench/chance-v0")
 
 
+def test_gif_keeps_the_colour_of_a_small_mark_in_every_frame(tmp_path: Path) -> None:
+    """A pink mark that walks over a gradient of far more than 256 colours, and an orange one in a single frame."""
+    import matplotlib
+    from PIL import Image
+
+    pink, orange = (204, 121, 167), (213, 94, 0)
+    across, down = np.meshgrid(np.linspace(0, 0.9, 160), np.linspace(0, 0.1, 120))
+    gradient = (
+        matplotlib.colormaps["viridis"](across + down, bytes=True)[..., :3] * (0.8 + 2 * down[..., None])
+    ).astype(np.uint8)
+    assert len(np.unique(gradient.reshape(-1, 3), axis=0)) > 1_000
+    frames = [gradient.copy() for _ in range(30)]
+    for k, frame in enumerate(frames):
+        frame[20:26, 4 * k : 4 * k + 6] = pink
+    frames[13][60:64, 80:84] = orange
+    record_gif(frames, tmp_path / "a.gif")
+    with Image.open(tmp_path / "a.gif") as image:
+        assert image.n_frames == 30
+        for k, frame in enumerate(frames):
+            image.seek(k)
+            off = np.abs(np.asarray(image.convert("RGB")).astype(int) - frame)
+            assert off[20:26, 4 * k : 4 * k + 6].max() <= 12, k
+            assert off.mean() < 3
+            if k == 13:
+                assert off[60:64, 80:84].max() <= 12
+
+
 def test_gif_keeps_frames_size_and_pace(tmp_path: Path) -> None:
     from PIL import Image
 
