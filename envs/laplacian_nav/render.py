@@ -23,6 +23,9 @@ N_MODES = 6
 MOST_STATES = 20_000
 """In a larger world the eigenmodes, which take longer than the potential, are left out."""
 
+LONGEST = 4
+"""How many times as long as wide an eigenmode is drawn at most."""
+
 MAP_AREA = (0.02, 0.085, 0.565, 0.80)
 BAR_AREA = (0.602, 0.085, 0.014, 0.80)
 MODES_LEFT, MODES_WIDTH, MODES_BOTTOM, MODES_HEIGHT, MODES_APART = 0.72, 0.128, 0.085, 0.195, 0.28
@@ -142,6 +145,7 @@ class Viewer:
             axes = self.figure.add_axes((left, bottom, MODES_WIDTH, MODES_HEIGHT))
             most = float(np.nanmax(np.abs(modes[:, k])))
             _paint(axes, world, modes[:, k], MODE_COLOURS, -most, most)
+            _fit(axes, world)
             axes.set_title(rf"$\varphi_{k + 1}$   $\lambda$ = {values[k]:.2g}", size=9.5, pad=3)
 
     def _modes_of(self, layout: Layout, goal: int) -> tuple[Any, Any]:
@@ -183,6 +187,13 @@ def _paint(axes: Any, world: NavWorld, values: Any, colours: str, low: float, hi
     return axes.scatter(
         places[:, 0], places[:, 1], c=values, s=size, cmap=palette, vmin=low, vmax=high, plotnonfinite=True, lw=0
     )
+
+
+def _fit(axes: Any, world: NavWorld) -> None:
+    """Stretch the cells of a map that is longer than :data:`LONGEST` times its width, or it would be a hairline."""
+    if isinstance(world, GridWorld) and max(world.shape) > LONGEST * min(world.shape):
+        height, width = world.shape
+        axes.set_aspect(width / height / LONGEST if width > height else width * LONGEST / height)
 
 
 def _mark_doors(axes: Any, world: NavWorld) -> None:

@@ -176,3 +176,19 @@ def test_a_frame_takes_less_than_a_tenth_of_a_second() -> None:
         env.render()
         seconds.append(time.process_time() - start)
     assert min(seconds) < 0.1
+
+
+@pytest.mark.parametrize(("shape", "stretched"), [((1, 30), True), ((30, 1), True), ((4, 15), False)])
+def test_the_modes_of_a_long_map_are_no_hairlines(shape: tuple[int, int], stretched: bool) -> None:
+    env = make(world=np.ones(shape, dtype=bool))
+    env.render()
+    figure = env.unwrapped._viewer.figure
+    sides = [
+        sorted((axes.get_window_extent().width, axes.get_window_extent().height))
+        for axes in figure.axes
+        if axes.get_title().startswith(r"$\varphi")
+    ]
+    assert len(sides) == 6
+    for short, long in sides:
+        assert short > 25
+        assert long / short == pytest.approx(4 if stretched else 15 / 4, rel=0.02)
