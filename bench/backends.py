@@ -179,7 +179,9 @@ def _joblib_batch(cells: Sequence[Cell], store: RowStore, *, backend: str, jobs:
 
     tasks = (joblib.delayed(run_cell)(cell, str(store.folder), tuple(sys.path)) for cell in cells)
     try:
-        with joblib.parallel_config(backend=backend, n_jobs=jobs, **options):
+        with warnings.catch_warnings(), joblib.parallel_config(backend=backend, n_jobs=jobs, **options):
+            # loky replaces a worker whose memory has grown, between two cells; nothing is lost.
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
             joblib.Parallel(batch_size=1, pre_dispatch="2*n_jobs", max_nbytes=None)(tasks)
     except (EngineFailure, InvalidInput):
         raise
