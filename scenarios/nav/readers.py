@@ -87,8 +87,9 @@ def from_minigrid(env: Any, *, neighbours: Literal[4, 8] = 4, slip: float = 0.0)
     """Read the present map of a Minigrid environment.
 
     Walls and lava are walls. Everything else is free: floor, goals, doors (locked ones too) and whatever can be picked
-    up or opened, because what is asked of the world is where a navigator could go. Minigrid's positions are (column,
-    row): the start is ``env.unwrapped.agent_pos[::-1]``.
+    up or opened, because what is asked of the world is where a navigator could go. What is cut off from the agent, such
+    as the void around the rooms of MultiRoom, is wall. Minigrid's positions are (column, row): the start is
+    ``env.unwrapped.agent_pos[::-1]``.
 
     Parameters
     ----------
@@ -109,7 +110,10 @@ def from_minigrid(env: Any, *, neighbours: Literal[4, 8] = 4, slip: float = 0.0)
         raise InvalidInput("the environment has no Minigrid map; reset it first")
     cells = [[grid.get(column, row) for column in range(grid.width)] for row in range(grid.height)]
     free = [[cell is None or cell.type not in MINIGRID_WALLS for cell in row] for row in cells]
-    return GridWorld(np.array(free, dtype=bool), neighbours=neighbours, slip=slip)
+    world = GridWorld(np.array(free, dtype=bool), neighbours=neighbours, slip=slip)
+    column, row = inner.agent_pos
+    reached = world.components == world.components[world.state((int(row), int(column)))]
+    return GridWorld(np.isin(world.index, np.flatnonzero(reached)), neighbours=neighbours, slip=slip)
 
 
 def from_pointmaze(env_or_map: Any, *, neighbours: Literal[4, 8] = 4, slip: float = 0.0) -> GridWorld:

@@ -83,12 +83,19 @@ class Columns(ABC):
             If a goal is not a state.
         EngineFailure
             If the solution does not solve the equations.
+
+        Warns
+        -----
+        RuntimeWarning
+            If ascent is in doubt for another reason than underflow.
         """
         goals = check_states(goals, self.n)
         values = self._solve(goals)
         low = self._underflow(values, goals) > 0
         if low.any():
             values[:, low] = log_columns(self.matrix, values[:, low], goals[low], self._connected(goals[low]))
+        elif (doubt := self._doubt(values, goals)) is not None:
+            warnings.warn(doubt, RuntimeWarning, stacklevel=2)
         return values
 
     @abstractmethod

@@ -15,6 +15,11 @@ Floats = NDArray[np.float64]
 DISTANCES = ("inner", "resistance", "biharmonic")
 _ZERO = 1e-12
 
+_LONGEST_SERIES = 1e4
+"""t × largest degree up to which a second or so of products is enough."""
+_DEAD = 37.0
+"""e^(−37) is below the rounding error."""
+
 
 def truncated_distance(
     lam: ArrayLike,
@@ -80,8 +85,9 @@ def heat_kernel(operator: Any, t: float, goals: ArrayLike) -> Floats:
     Parameters
     ----------
     operator : sparse or array (n, n), or (lam, Phi)
-        A Laplacian, whose exponential is applied without its modes at a cost that grows with t; or eigenvalues (K,)
-        and modes (n, K), truncated unless they are all. Entries below 1e-16 are rounding errors either way.
+        A Laplacian, whose exponential is applied without its modes while t is small, since the cost grows with it, and
+        then through those that have not died out; or eigenvalues (K,) and modes (n, K), truncated unless they are
+        all. Entries below 1e-16 are rounding errors either way.
     t : float
         Diffusion time ≥ 0.
     goals : int (g,)
@@ -106,9 +112,25 @@ def heat_kernel(operator: Any, t: float, goals: ArrayLike) -> Floats:
 
     L = check_self_adjoint(operator)
     goals = check_states(goals, L.shape[0])
+    if t * float(L.diagonal().max(initial=0.0)) > _LONGEST_SERIES:
+        lam, Phi = _alive(L, t)
+        return np.asarray((Phi * np.exp(-t * lam)) @ Phi[goals].T)
     deltas = np.zeros((L.shape[0], len(goals)))
     deltas[goals, np.arange(len(goals))] = 1.0
     return np.asarray(expm_multiply(-t * L, deltas, traceA=-t * L.trace()))
+
+
+def _alive(L: Any, t: float) -> tuple[Floats, Floats]:
+    """The modes of which more than a rounding error is left after ``t``, and perhaps some more."""
+    from scisuite.solvers.laplacian_nav.modes import eigenmodes
+
+    n, k = int(L.shape[0]), 64
+    while k < n // 4:
+        lam, Phi = eigenmodes(L, k)
+        if t * lam[-1] > _DEAD:
+            return lam, Phi
+        k *= 4
+    return eigenmodes(L, n)
 
 
 def _checked_modes(lam: ArrayLike, Phi: ArrayLike) -> tuple[Floats, Floats]:

@@ -24,6 +24,10 @@ SOLVERS = ("auto", "splu", "amg")
 _BACKWARD_ERROR = 1e-10
 _BLOCK_BYTES = 2**26
 _UNIT_ROUNDOFF = 2.0**-53
+_SMALLEST_LEAK = 1e-13
+"""Of a state's degree: a smaller leak is lost when it is added to it."""
+_WIDE_SPAN = 1e9
+"""Weights so far apart that elimination is held to the certificate, which otherwise would only cost time."""
 
 
 class GreenPotential(Columns):
@@ -119,6 +123,9 @@ class GreenPotential(Columns):
         self._degree = np.where(degree > 0, degree, 1.0)
         self._gamma = gamma
         self._leak = np.full(self.n, float(eps)) if gamma is None else (1 / gamma - 1) * self._degree
+        if not self.singular and (self._leak < _SMALLEST_LEAK * self._degree).any():
+            least = f"at least {_SMALLEST_LEAK * self._degree.max():.1g}" if gamma is None else "a smaller gamma"
+            raise InvalidInput(f"eps = {eps} is lost beside the degrees in float64: use eps=0, or {least}")
         self.matrix = self.L if self.singular else (self.L + diags_array(self._leak)).tocsr()
         self._asked = solver
         self._cycles: dict[int, tuple[Ints, Multigrid]] = {}
@@ -283,6 +290,14 @@ class GreenPotential(Columns):
         return np.asarray(np.unique(self._labels, return_index=True)[1], dtype=np.int64)
 
     @cached_property
+    def _span(self) -> float:
+        """The largest weight or leak over the smallest."""
+        weights = np.abs(self.L.data[self.L.data < 0])
+        leaks = self._leak[self._leak > 0]
+        sizes = np.concatenate([weights, leaks]) if len(weights) else leaks
+        return float(sizes.max() / sizes.min()) if len(sizes) else 1.0
+
+    @cached_property
     def _norm(self) -> float:
         return float(abs(self.matrix).sum(axis=1).max())
 
@@ -310,12 +325,18 @@ class GreenPotential(Columns):
         return np.zeros(len(goals), dtype=np.int64)
 
     def _doubt(self, values: Floats, goals: Ints) -> str | None:
-        if self.modes is not None or self.solver == "splu":
-            return super()._doubt(values, goals)
+        doubt = super()._doubt(values, goals)
+        if doubt is not None or self.modes is not None or (self.solver == "splu" and self._span < _WIDE_SPAN):
+            return doubt
         fails = self._uncertified(values, goals).sum(axis=0)
         if not fails.any():
             return None
         worst = int(fails.argmax())
+        if self.solver == "splu":
+            return (
+                f"rounding errors leave ascent to goal {goals[worst]} in doubt at {fails[worst]} of {self.n} states: "
+                f"weights and eps that are {self._span:.0e} apart are too far for float64"
+            )
         return (
             f"multigrid does not certify ascent to goal {goals[worst]} at {fails[worst]} of {self.n} states, where the "
             "potential is near its rounding error; use solver='splu' or a smaller eps"

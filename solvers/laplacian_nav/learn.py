@@ -79,6 +79,12 @@ def learn_modes(
     seed, budget, k = as_seed(seed), Budget.parse(budget), int(k)
     require_gamma(gamma)
     require_steps_or_seconds(budget)
+    shape = np.shape(obs)
+    if len(shape) == 4 and shape[-1] in (1, 3, 4) and shape[1] > 8:
+        raise InvalidInput(
+            f"pictures of shape {shape} seem to have their channels last; learn_modes takes (n, channels, height, "
+            "width): np.moveaxis(obs, -1, 1)"
+        )
     pairs = DistinctPairs.of(obs, next_obs)
     if len(pairs) < k + 1:
         raise InvalidInput(f"{k} modes need at least {k + 1} pairs of observations, not {len(pairs)}")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scisuite.core import Budget, CpuClock
+from scisuite.core import Budget, CpuClock, InvalidInput
 from scisuite.scenarios.nav.pixels import images
 from scisuite.scenarios.nav.world import GridWorld
 from scisuite.solvers.laplacian_nav.discounted import DiscountedWalk
@@ -75,6 +75,8 @@ class GraphSource(Source):
         self._modes: tuple[Floats, Floats] | None = None
         self._potential: Any = None
         if config["modes"] is not None:
+            if config["modes"] >= world.n:
+                raise InvalidInput(f"modes must be at most {world.n - 1} in this world, not {config['modes']}")
             # One more than asked for: the constant one says nothing of where a state is.
             self._modes = eigenmodes(laplacian(world.W), config["modes"] + 1)
         elif world.is_symmetric:

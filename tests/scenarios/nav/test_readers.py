@@ -219,13 +219,14 @@ def test_bad_graphs(graph, message):
 
 
 def test_a_minigrid_map_by_its_interface():
-    kinds = [[None, "wall", "goal"], ["lava", "door", "key"]]
+    kinds = [[None, "goal", "wall"], ["lava", "door", "key"], ["wall", "wall", "wall"], [None, None, None]]
     things = [[kind and SimpleNamespace(type=kind) for kind in row] for row in kinds]
-    grid = SimpleNamespace(width=3, height=2, get=lambda i, j: things[j][i])
+    grid = SimpleNamespace(width=3, height=4, get=lambda i, j: things[j][i])
     world = from_minigrid(
         SimpleNamespace(unwrapped=SimpleNamespace(grid=grid, agent_pos=(0, 0))), neighbours=8, slip=0.5
     )
-    assert world.free.tolist() == [[True, False, True], [False, True, True]]
+    # The last row is cut off.
+    assert world.free.tolist() == [[True, True, False], [False, True, True], [False] * 3, [False] * 3]
     assert (world.neighbours, world.slip) == (8, 0.5)
 
 
@@ -247,9 +248,21 @@ def test_minigrid_itself(id):
             drawn[cell.type] += 1
         if cell is not None and cell.type == "goal":
             goal = world.state((k // inner.grid.width, k % inner.grid.width))
-    assert world.n == inner.grid.width * inner.grid.height - sum(drawn.values())
+    open_cells = inner.grid.width * inner.grid.height - sum(drawn.values())
+    assert world.n <= open_cells if drawn["lava"] else world.n == open_cells  # lava may cut cells off
     assert drawn["lava"] > 0 or "Lava" not in id
     assert world.require_path(start, goal) > 0
+    env.close()
+
+
+def test_the_void_around_minigrids_rooms_is_no_place():
+    gym = pytest.importorskip("gymnasium")
+    pytest.importorskip("minigrid")
+    env = gym.make("MiniGrid-MultiRoom-N2-S4-v0")
+    env.reset(seed=0)
+    world = from_minigrid(env)
+    assert world.n < 40
+    assert len(np.unique(world.components)) == 1
     env.close()
 
 

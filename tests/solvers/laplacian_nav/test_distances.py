@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import expm
 
 from scisuite.core import InvalidInput
-from scisuite.scenarios.nav import GridWorld
+from scisuite.scenarios.nav import GridWorld, make_world
 from scisuite.solvers.laplacian_nav.distances import heat_kernel, truncated_distance
 from scisuite.solvers.laplacian_nav.green import GreenPotential
 from scisuite.solvers.laplacian_nav.modes import eigenmodes
@@ -96,3 +96,17 @@ def test_the_heat_kernel_refuses_what_does_not_fit(operator, t, message):
     with pytest.raises(InvalidInput) as caught:
         heat_kernel(operator, t, [0])
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("t", [1e6, 1e12])
+def test_heat_of_long_ago_is_even_and_cheap(t):
+    ring = np.roll(np.eye(8), 1, axis=0) + np.roll(np.eye(8), -1, axis=0)
+    np.testing.assert_allclose(heat_kernel(laplacian(ring), t, [0]), 0.125, rtol=1e-12)
+
+
+def test_modes_take_over_from_the_series_without_a_step():
+    world = make_world("obstacles", 0, size=40)
+    L = laplacian(world.W)
+    t = 1e4 / L.diagonal().max()
+    before, after = (heat_kernel(L, t * share, [0, 7]) for share in (1.0, 1.0 + 1e-9))
+    np.testing.assert_allclose(after, before, rtol=1e-7, atol=1e-13)

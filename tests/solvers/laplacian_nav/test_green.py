@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import sys
 import warnings
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from scisuite.core import EngineFailure, InvalidInput, MissingDependency
 from scisuite.core.seeding import global_random_state_untouched
-from scisuite.scenarios.nav import GraphWorld, GridWorld, from_ascii
+from scisuite.scenarios.nav import GraphWorld, GridWorld, from_ascii, make_world
 from scisuite.solvers.laplacian_nav import green as green_file
 from scisuite.solvers.laplacian_nav.green import GreenPotential
 from scisuite.solvers.laplacian_nav.operators import laplacian
@@ -309,3 +310,33 @@ def test_bad_graphs_and_goals_are_refused():
     for call in ("potential", "log_potential", "certificate", "ranking"):
         with pytest.raises(InvalidInput, match=rf"^goal {ROOMS.n} is not one of the {ROOMS.n} states$"):
             getattr(GreenPotential(ROOMS, eps=0.1), call)([0, ROOMS.n])
+
+
+def test_weights_too_far_apart_for_float64_are_doubted():
+    W = np.zeros((6, 6))
+    for i in range(5):
+        W[i, i + 1] = W[i + 1, i] = 10.0 ** (10 * (-1) ** i)
+    potential = GreenPotential(laplacian(W))
+    message = (
+        "rounding errors leave ascent to goal 0 in doubt at 5 of 6 states: weights and eps that are 1e+20 apart are "
+        "too far for float64"
+    )
+    for read in (potential.potential, potential.ranking):
+        with pytest.warns(RuntimeWarning, match=f"^{re.escape(message)}$"):
+            read([0])
+
+
+@pytest.mark.parametrize("eps", [1e-12, 1e-11])
+def test_a_small_leak_is_no_reason_for_doubt(eps):
+    room = make_world(np.ones((20, 20), dtype=bool))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        values = GreenPotential(room, eps=eps).ranking([5])
+    assert local_maxima(values[:, 0], room) == 0
+
+
+@pytest.mark.parametrize("eps", [1e-14, 1e-16, 1e-300])
+def test_a_leak_that_float64_loses_is_refused(eps):
+    message = f"eps = {eps} is lost beside the degrees in float64: use eps=0, or at least 4e-13"
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        GreenPotential(make_world(np.ones((20, 20), dtype=bool)), eps=eps)

@@ -1,5 +1,7 @@
 """Modes learnt from observations."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -114,3 +116,13 @@ def test_refusals(change, message):
     asked = {"obs": PICTURES, "next_obs": PICTURES, "k": 4, **change}
     with pytest.raises(InvalidInput, match=message):
         learn_modes(**asked)
+
+
+def test_channels_come_first():
+    frames = np.zeros((9, 39, 57, 3), dtype=np.uint8)
+    message = (
+        "pictures of shape (9, 39, 57, 3) seem to have their channels last; learn_modes takes (n, channels, height, "
+        "width): np.moveaxis(obs, -1, 1)"
+    )
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        learn_modes(frames, frames, 2)

@@ -184,5 +184,12 @@ def test_bad_input():
     assert solver.fit_report is report
     with pytest.raises(InvalidInput, match="self-adjoint"):
         fitted("nav/one_way", "1 steps", modes=8)
-    with pytest.raises(InvalidInput, match="^k must be a whole number from 1 to "):
+    with pytest.raises(InvalidInput, match="^modes must be at most 16 in this world, not 40$"):
         fitted(NavScenario("maze", size=3), "1 steps", modes=40)
+
+
+def test_more_modes_than_the_world_has_are_refused_by_their_name():
+    world = scenarios.make("nav/small_maze")
+    n = world.layout(0).n
+    with pytest.raises(InvalidInput, match=f"^modes must be at most {n - 1} in this world, not 1000000$"):
+        solvers.make("laplacian_nav", modes=10**6).fit(world, seed=0, budget="1 steps")
