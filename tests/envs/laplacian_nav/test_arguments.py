@@ -166,7 +166,9 @@ def test_whole_numbers_of_other_kinds_are_actions() -> None:
     env = make(world=MAP)
     for action in (np.int64(2), np.uint8(0), np.array(2)):
         env.reset(seed=0)
+        plain = env.world.moves[env.state, int(action)]
         env.step(action)
+        assert (env.elapsed, env.state) == (1, plain)
 
 
 def test_order() -> None:
