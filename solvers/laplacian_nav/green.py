@@ -17,6 +17,7 @@ from scisuite.solvers.laplacian_nav.distances import heat_kernel, truncated_dist
 from scisuite.solvers.laplacian_nav.modes import eigenmodes
 from scisuite.solvers.laplacian_nav.multigrid import Multigrid, vcycle
 from scisuite.solvers.laplacian_nav.operators import Bools, Ints, as_laplacian, check_states
+from scisuite.solvers.laplacian_nav.small_leak import is_small, split_constant
 
 __all__ = ["DiscountedWalk", "GreenPotential", "heat_kernel", "truncated_distance"]
 
@@ -26,6 +27,8 @@ _BLOCK_BYTES = 2**26
 _UNIT_ROUNDOFF = 2.0**-53
 _SMALLEST_LEAK = 1e-13
 """Of a state's degree: a smaller leak is lost when it is added to it."""
+_NO_SOLUTION = 1e-2
+"""Of the right side: with a larger residual after elimination a field is wrong by as much (1e14 between weights)."""
 _WIDE_SPAN = 1e9
 """Weights so far apart that elimination is held to the certificate, which otherwise would only cost time."""
 
@@ -51,7 +54,7 @@ class GreenPotential(Columns):
     L_or_world : sparse or array (n, n), or NavWorld
         A combinatorial Laplacian, or a world to take it from.
     eps : float or str
-        Leak ≥ 0, in the unit of the weights, or ``"sr:γ"`` with 0 < γ < 1.
+        Leak ≥ 0, in the unit of the weights, or ``"sr:γ"`` with 0 < γ < 1. If not 0, from 1e-13 of the largest degree.
     solver : {"auto", "splu", "amg"}
         Sparse factorisation, or algebraic multigrid (needs pyamg), which warns where it does not certify ascent.
         ``auto`` factorises while the factors are estimated to stay below 2 GiB
@@ -123,8 +126,9 @@ class GreenPotential(Columns):
         self._degree = np.where(degree > 0, degree, 1.0)
         self._gamma = gamma
         self._leak = np.full(self.n, float(eps)) if gamma is None else (1 / gamma - 1) * self._degree
-        if not self.singular and (self._leak < _SMALLEST_LEAK * self._degree).any():
-            least = f"at least {_SMALLEST_LEAK * self._degree.max():.1g}" if gamma is None else "a smaller gamma"
+        # The least leak that is named is rounded: it must be admitted.
+        if not self.singular and (self._leak < (1 - 1e-5) * _SMALLEST_LEAK * self._degree).any():
+            least = f"at least {_SMALLEST_LEAK * self._degree.max():.6g}" if gamma is None else "a smaller gamma"
             raise InvalidInput(f"eps = {eps} is lost beside the degrees in float64: use eps=0, or {least}")
         self.matrix = self.L if self.singular else (self.L + diags_array(self._leak)).tocsr()
         self._asked = solver
@@ -220,6 +224,11 @@ class GreenPotential(Columns):
             backward = np.abs(wrong).max(initial=0.0) / (self._norm * np.abs(x).max(initial=0.0) + 1.0)
             if not backward <= _BACKWARD_ERROR:
                 raise EngineFailure(f"the potential does not solve its equations: backward error {backward:.1e}")
+        if self.modes is None and self.solver == "splu" and relative.max(initial=0.0) > _NO_SOLUTION:
+            raise EngineFailure(
+                f"float64 cannot hold the potential of goal {goals[relative.argmax()]}: its relative residual is "
+                f"{relative.max():.1e}; weights and eps that are {self._span:.0e} apart are too far from each other"
+            )
         return x
 
     def _right_sides(self, goals: Ints) -> Floats:
@@ -231,7 +240,10 @@ class GreenPotential(Columns):
 
     def _by_elimination(self, goals: Ints, right: Floats) -> Floats:
         if not self.singular:
-            return np.asarray(self._factors.solve(right))
+            x = np.asarray(self._factors.solve(right))
+            if not is_small(self._leak, self._degree):
+                return x
+            return split_constant(x, self._factors, self.L, self._leak, right, self._connected(goals))
         # One state of each component is held at zero; its equation follows from the others, which sum to zero.
         right = right.copy(order="F")
         right[self._grounded] = 0.0

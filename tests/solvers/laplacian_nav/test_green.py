@@ -312,11 +312,28 @@ def test_bad_graphs_and_goals_are_refused():
             getattr(GreenPotential(ROOMS, eps=0.1), call)([0, ROOMS.n])
 
 
-def test_weights_too_far_apart_for_float64_are_doubted():
+def alternating_path(decades):
+    """Six states in a row, with weights 10^decades and 10^-decades in turn."""
     W = np.zeros((6, 6))
     for i in range(5):
-        W[i, i + 1] = W[i + 1, i] = 10.0 ** (10 * (-1) ** i)
-    potential = GreenPotential(laplacian(W))
+        W[i, i + 1] = W[i + 1, i] = 10.0 ** (decades * (-1) ** i)
+    return laplacian(W)
+
+
+def test_weights_too_far_apart_for_float64_are_an_error():
+    potential = GreenPotential(alternating_path(10))
+    message = (
+        r"float64 cannot hold the potential of goal 0: its relative residual is \d\.\de\+\d\d; weights and eps that "
+        r"are 1e\+20 apart are too far from each other"
+    )
+    for read in (potential.potential, potential.ranking, potential.certificate):
+        with pytest.raises(EngineFailure, match=f"^{message}$"):
+            read([0])
+
+
+def test_weights_near_the_reach_of_float64_are_doubted(monkeypatch):
+    monkeypatch.setattr(green_file, "_NO_SOLUTION", np.inf)
+    potential = GreenPotential(alternating_path(10))
     message = (
         "rounding errors leave ascent to goal 0 in doubt at 5 of 6 states: weights and eps that are 1e+20 apart are "
         "too far for float64"
@@ -324,6 +341,19 @@ def test_weights_too_far_apart_for_float64_are_doubted():
     for read in (potential.potential, potential.ranking):
         with pytest.warns(RuntimeWarning, match=f"^{re.escape(message)}$"):
             read([0])
+
+
+@pytest.mark.parametrize("eps", [4e-13, 1e-11, 1e-8])
+def test_a_small_leak_has_its_field_to_the_last_digits(eps):
+    world = from_ascii("......#...\n......#...\n......#...\n......#...")  # two components
+    values = GreenPotential(world, eps=eps).potential(np.arange(world.n))
+    pseudo_inverse = np.linalg.pinv(laplacian(world.W).toarray())
+    together = world.components[:, None] == world.components
+    constant = together / (eps * together.sum(axis=0))
+    np.testing.assert_allclose(values, constant + pseudo_inverse, rtol=1e-14, atol=1e-6)
+    np.testing.assert_allclose(eps * values.sum(axis=0), 1.0, rtol=1e-13)
+    differences = (values - constant)[together]
+    np.testing.assert_allclose(differences, pseudo_inverse[together], atol=2e-16 * constant.max() + 100 * eps)
 
 
 @pytest.mark.parametrize("eps", [1e-12, 1e-11])
@@ -340,3 +370,12 @@ def test_a_leak_that_float64_loses_is_refused(eps):
     message = f"eps = {eps} is lost beside the degrees in float64: use eps=0, or at least 4e-13"
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         GreenPotential(make_world(np.ones((20, 20), dtype=bool)), eps=eps)
+
+
+def test_the_least_leak_that_is_named_is_admitted():
+    L = laplacian(np.array([[0, 1.2345678], [1.2345678, 0]]))
+    with pytest.raises(InvalidInput) as caught:
+        GreenPotential(L, eps=1e-15)
+    least = float(str(caught.value).rpartition(" ")[2])
+    assert least == 1.23457e-13
+    GreenPotential(L, eps=least)
