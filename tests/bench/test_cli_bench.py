@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -300,7 +301,13 @@ def test_workers_that_print_leave_standard_output_clean(tmp_path):
 def test_a_stopped_bench_keeps_the_completed_rows_and_leaves_no_worker(tmp_path, send, jobs, code, word):
     command = [sys.executable, HERE / "toy_cli.py", "bench", "slow", "--jobs", str(jobs), "--out", tmp_path]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A suite that runs in the background ignores Ctrl-C, and its children would, too.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as process:
         deadline = time.monotonic() + 60
         while not (kept := list(tmp_path.rglob("*.json"))) and time.monotonic() < deadline:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -333,6 +334,8 @@ class TestRun:
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            # A suite that runs in the background ignores Ctrl-C, and its children would, too.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         _wait_for_rows(out, 2, started)
         started.send_signal(signal.SIGINT)
