@@ -105,7 +105,7 @@ def test_heat_of_long_ago_is_even_and_cheap(t):
 
 
 def test_modes_take_over_from_the_series_without_a_step():
-    world = make_world("obstacles", 0, size=40)
+    world = make_world("obstacles", 0, size=12)
     L = laplacian(world.W)
     t = 1e4 / L.diagonal().max()
     before, after = (heat_kernel(L, t * share, [0, 7]) for share in (1.0, 1.0 + 1e-9))
