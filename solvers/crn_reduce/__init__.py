@@ -1,0 +1,1 @@
+"""Probabilistic chemical reaction networks: compile, recover, reduce, simulate."""
