@@ -76,8 +76,8 @@ def compile_napp_adams(
     single = next((v for v, k in graph.card.items() if k == 1), None)
     if single is not None:
         raise InvalidInput(
-            f"variable {single!r} has one value only, and a pool of one value says nothing about which of its species is "
-            "the unassigned one; take graph.without_constants()"
+            f"variable {single!r} has one value only, and a pool of one value says nothing about which of its species "
+            "is the unassigned one; take graph.without_constants()"
         )
     edges = graph.edges
     keys = [key for f, v in edges for key in (PoolKey(SUM, v, f), PoolKey(PRODUCT, v, f))]
@@ -134,7 +134,7 @@ def compiled_molecularity(graph: FactorGraph) -> int:
 
 
 Part = tuple[Ints, Ints, Floats]
-"""Reactions of one shape: catalysts with the species used up in the first column (n, m), the species made (n,), rates."""
+"""Reactions of one shape: catalysts behind the species that is used up (n, m), the species made (n,), rates (n,)."""
 
 
 def _recycling(values: Ints, centre: Ints, rate: float) -> Part:
@@ -207,7 +207,7 @@ def _grouped(items: Iterable[str], key: Any) -> list[tuple[Any, list[str]]]:
 
 
 def _names(keys: Sequence[PoolKey], values: Ints) -> tuple[str, ...]:
-    """Names that are also SBML identifiers: ``B_rain_1``, ``S_wets_rain_0``; the unassigned species ends in ``_free``."""
+    """Names that are SBML identifiers too: ``B_rain_1``, ``S_wets_rain_0``; unassigned species end in ``_free``."""
     letter = {BELIEF: "B", SUM: "S", PRODUCT: "P"}
     taken: set[str] = set()
     names: list[str] = []

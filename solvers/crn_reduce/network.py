@@ -137,9 +137,8 @@ class CRN:
         wrong = ~(np.isfinite(self.initial) & (self.initial >= 0))
         if wrong.any():
             at = int(wrong.argmax())
-            raise InvalidInput(
-                f"the initial concentration of {self.species[at]} must be finite and not negative, not {self.initial[at]}"
-            )
+            name, value = self.species[at], self.initial[at]
+            raise InvalidInput(f"the initial concentration of {name} must be finite and not negative, not {value}")
 
     def __repr__(self) -> str:
         return f"CRN({self.n_species} species, {self.n_reactions} reactions)"
