@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from scisuite.bench.experiment import Claim, Experiment
-from scisuite.bench.intervals import interval, joint_interval, point
+from scisuite.bench.intervals import interval, joint_interval, joint_point, point
 from scisuite.core import InvalidInput
 
 Answer = Literal["holds", "fails", "undecided", "reported"]
@@ -117,7 +117,7 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]], experiment: Experimen
     interval is on the good side of the target, ``fails`` that it is on the other. All scenarios, pairs of arms and
     parts must hold; one that fails outweighs one that is undecided. Among equals the scenario or pair furthest from
     the target is shown, and of parts the first. A claim that is judged ``jointly`` shows the scenario and arm furthest
-    from the target, with the interval of the worst value.
+    from the target, with the interval of the worst value, or the median over scenarios and arms with its interval.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def _judge_on(
 def _joint(
     asked: Sequence[tuple[Claim, str]], every: Sequence[ScenarioVerdict], rows: Sequence[Mapping[str, Any]]
 ) -> ScenarioVerdict:
-    """The worst case, with the interval of a worst that is chosen anew in every resample of the seeds."""
+    """The worst or the median case, with the interval of one that is chosen anew in every resample of the seeds."""
     worst = max(every, key=lambda case: _badness(case)[1])
     if worst.value is None:
         return worst
@@ -229,7 +229,11 @@ def _joint(
     ]
     low, high = joint_interval(worst.claim, values)
     verdict, reason = _side(worst.claim, low, high)
-    return replace(worst, verdict=verdict, low=low, high=high, reason=reason)
+    joint = replace(worst, verdict=verdict, low=low, high=high, reason=reason)
+    if worst.claim.across == "median":
+        value = joint_point(worst.claim, [case.value for case in every if case.value is not None])
+        return replace(joint, value=value, scenario=f"median of {len(every)} scenarios")
+    return joint
 
 
 def _pool(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -100,6 +100,8 @@ class Claim:
     jointly : bool
         Whether the worst scenario and arm is chosen anew in every resample of the seeds, and the claim judged on that
         worst value. Otherwise each is judged by itself, and all must hold. For statistics of one arm.
+    across : {"worst", "median"}
+        What a claim judged ``jointly`` is about: the worst of its scenarios and arms, or the median of them.
     statistic : {"ratio_of_means", "difference_of_means", "mean", "median", "minimum", "maximum"}
         The first two compare arms, the others are of one arm. A minimum and a maximum, over seeds and scenarios, are
         exact: their interval is the value itself.
@@ -131,6 +133,7 @@ class Claim:
     also: tuple[tuple[str, str | None], ...] = ()
     pooled: bool = False
     jointly: bool = False
+    across: Literal["worst", "median"] = "worst"
     parts: tuple[Claim, ...] = ()
 
     @property
@@ -262,5 +265,7 @@ def _check_claim(claim: Claim) -> None:
             raise InvalidInput(f"{each.id}: a {each.statistic.replace('_', ' ')} {number}")
         if each.jointly and two:
             raise InvalidInput(f"{each.id}: only a statistic of one arm is judged jointly")
+        if each.across == "median" and not each.jointly:
+            raise InvalidInput(f"{each.id}: only a claim that is judged jointly is about a median of scenarios")
         if each.relation != EXACT.get(each.statistic, each.relation):
             raise InvalidInput(f"{each.id}: a {each.statistic} is held to {EXACT[each.statistic]} a target")

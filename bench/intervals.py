@@ -73,9 +73,10 @@ def interval(claim: Claim, scenario: str, values: Array, against: Array | None, 
 
 
 def joint_interval(claim: Claim, cases: Sequence[Array]) -> tuple[float, float]:
-    """The interval of the worst of several cases, whose seeds are resampled together; see :func:`interval`.
+    """The interval of the worst or the median of several cases, whose seeds are resampled together.
 
-    Below six seeds, the worst of the cases' least, and the worst of their greatest.
+    See :func:`interval`. Below six seeds, the worst of the cases' least and the worst of their greatest; of the median
+    the least and the greatest seed.
 
     Parameters
     ----------
@@ -83,16 +84,30 @@ def joint_interval(claim: Claim, cases: Sequence[Array]) -> tuple[float, float]:
     cases : sequence of float64 (n,) or (n, k)
         The values of each arm on each scenario, all in the order of the same seeds.
     """
-    worst = np.min if claim.relation == ">=" else np.max
+    worst = _across(claim)
     if claim.statistic in EXACT:
         value = float(worst([point(claim, values, None) for values in cases]))
         return value, value
     if len(cases[0]) < FEWEST_SEEDS_TO_RESAMPLE:
         # Each case's own least and greatest: the worst case seed by seed would lie beyond the worst of the medians.
         per_seed = [_per_seed(claim, values, None, True) for values in cases]
+        if claim.across == "median":
+            medians = np.median(per_seed, axis=0)
+            return float(medians.min()), float(medians.max())
         return float(worst([each.min() for each in per_seed])), float(worst([each.max() for each in per_seed]))
     draws = generator(0, "claim", claim.id, "jointly").integers(0, len(cases[0]), (RESAMPLES, len(cases[0])))
     return _percentiles(worst([_of_one_arm(claim, _rows(values[draws])) for values in cases], axis=0))
+
+
+def joint_point(claim: Claim, values: Sequence[float]) -> float:
+    """The worst or the median of the cases' values, as the claim asks."""
+    return float(_across(claim)(values))
+
+
+def _across(claim: Claim) -> Callable[..., Any]:
+    if claim.across == "median":
+        return np.median
+    return np.min if claim.relation == ">=" else np.max
 
 
 def _percentiles(resampled: Array) -> tuple[float, float]:

@@ -96,6 +96,22 @@ def test_a_joint_claim_is_about_the_worst_of_its_cases_in_every_resample_of_the_
     assert judge(replace(in_turn, jointly=True), rows[:8]).reason == "there is no row of a on t"
 
 
+def test_a_joint_claim_can_be_about_the_median_of_its_scenarios():
+    worlds = {"s": [0.0, 4.0, 2.0], "t": [3.0, 1.0, 3.0], "u": [5.0, 6.0, 9.0]}
+    rows = [row for world, values in worlds.items() for row in _rows_of("a", world, values)]
+    asked = alone(scenarios=("s", "t", "u"), jointly=True, across="median", target=3.0)
+    verdict = judge(asked, rows)
+    # Of the medians 2, 3 and 6 it is 3; seed by seed it is 3, 4 and 3.
+    assert (verdict.value, verdict.low, verdict.high, verdict.verdict) == (3.0, 3.0, 4.0, "holds")
+    assert verdict.scenario == "median of 3 scenarios"
+    assert judge(replace(asked, target=3.5), rows).verdict == "undecided"
+    many = [row for world, values in worlds.items() for row in _rows_of("a", world, values * 3)]
+    resampled = judge(asked, many)
+    assert resampled.value == 3.0
+    assert 1.0 <= resampled.low < resampled.high <= 6.0
+    assert judge(asked, rows[:-3]).reason == "there is no row of a on u"
+
+
 def test_a_minimum_and_a_maximum_are_exact_over_seeds_scenarios_and_arms():
     rows = [*_rows_of("a", "s", [1.0] * 8), *_rows_of("a", "t", [1.0] * 7 + [0.9]), *_rows_of("b", "s", [0.8] * 8)]
     least = alone(statistic="minimum", scenarios=("s", "t"))
@@ -188,6 +204,10 @@ def test_the_rows_are_those_of_the_experiment_whatever_the_claims_are_called():
         (
             Claim("toy.lone", "", "loss", "a", "b", ("s",), jointly=True),
             "toy.lone: only a statistic of one arm is judged jointly",
+        ),
+        (
+            Claim("toy.lone", "", "loss", "a", None, ("s",), "median", across="median"),
+            "toy.lone: only a claim that is judged jointly is about a median of scenarios",
         ),
         (alone(statistic="maximum"), "toy.lone: a maximum is held to <= a target"),
         (replace(PARTS, arm="a"), "toy.whole has parts: metrics, arms, scenarios and targets are theirs"),
