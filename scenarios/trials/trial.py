@@ -1,0 +1,265 @@
+"""A randomised trial that has yet to be run: a biased log, units that may be randomised, and what is held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from scisuite.core import InvalidInput
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Logged:
+    """Units with what was done to them and what came of it.
+
+    Attributes
+    ----------
+    x : float64 (n, d)
+        Covariates.
+    t : int64 (n,)
+        Treatment, 0 or 1.
+    y : float64 (n,)
+        Outcome.
+    p : float64 (n,) or None
+        Probability with which each unit was treated, where it is known: in randomised data, not in a log.
+    tau : float64 (n,) or None
+        True effect, E[Y(1) − Y(0) | x], where the world knows it.
+    group : int64 (n,) or None
+        What was randomised together, such as a household; resampling keeps it together.
+
+    Raises
+    ------
+    InvalidInput
+        If lengths differ, a covariate, outcome or effect is not finite (row and column are named), a treatment is
+        neither 0 nor 1, or a probability is not in (0, 1).
+    """
+
+    x: Floats
+    t: Ints
+    y: Floats
+    p: Floats | None = None
+    tau: Floats | None = None
+    group: Ints | None = None
+
+    def __post_init__(self) -> None:
+        x = finite_rows("x", self.x)
+        n = len(x)
+        object.__setattr__(self, "x", x)
+        object.__setattr__(self, "t", treatments(self.t, n))
+        object.__setattr__(self, "y", finite_column("y", self.y, n))
+        if self.p is not None:
+            object.__setattr__(self, "p", propensities(self.p, n))
+        if self.tau is not None:
+            object.__setattr__(self, "tau", finite_column("tau", self.tau, n))
+        if self.group is not None and np.shape(self.group) != (n,):
+            raise InvalidInput(f"group has shape {np.shape(self.group)} for {n} units")
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One instance of a trial scenario.
+
+    An agent sees ``observational``, ``pool_x`` and what :meth:`reveal` gives; ``validation`` is for rewards and
+    ``test`` for evaluation alone. No unit is in two of the slices.
+
+    Attributes
+    ----------
+    name : str
+    features : tuple of str
+        Names of the d covariates.
+    observational : Logged
+        The biased log.
+    pool_x : float64 (n_pool, d)
+        Units that may be randomised.
+    validation, test : Logged
+        Held out; randomised, or with their true effects, or both.
+    pool : Logged or PotentialOutcomes
+        What the pool's units would answer; behind :meth:`reveal`, not for agents.
+    binary : bool
+        Whether outcomes are 0 and 1.
+    linear : bool
+        Whether the effect is ⟨θ, x⟩ with no intercept, so that x itself is the basis of a linear model.
+    unit : str
+        Of the outcome.
+    """
+
+    name: str
+    features: tuple[str, ...]
+    observational: Logged
+    pool_x: Floats
+    validation: Logged
+    test: Logged
+    pool: Logged | PotentialOutcomes = field(repr=False)
+    binary: bool = False
+    linear: bool = False
+    unit: str = "1"
+
+    def __post_init__(self) -> None:
+        pool_x = finite_rows("pool_x", self.pool_x)
+        object.__setattr__(self, "pool_x", pool_x)
+        widths = {"observational": self.observational.x, "validation": self.validation.x, "test": self.test.x}
+        for what, x in widths.items():
+            if x.shape[1] != pool_x.shape[1]:
+                raise InvalidInput(f"{what} has {x.shape[1]} covariates, the pool {pool_x.shape[1]}")
+        if len(self.features) != pool_x.shape[1]:
+            raise InvalidInput(f"{len(self.features)} names for {pool_x.shape[1]} covariates")
+        if len(self.pool) != len(pool_x):
+            raise InvalidInput(f"the pool has {len(pool_x)} units and {len(self.pool)} answers")
+
+    @property
+    def n_pool(self) -> int:
+        """Number of units that may be randomised."""
+        return len(self.pool_x)
+
+    @property
+    def replay(self) -> bool:
+        """Whether the trial was run once and is replayed: a unit answers what it answered then, with the trial's own
+        probability, and nothing is invented."""
+        return isinstance(self.pool, Logged)
+
+    @property
+    def knows_effects(self) -> bool:
+        """Whether the held-out slices have true effects; otherwise they are judged by Qini and policy value."""
+        return self.validation.tau is not None and self.test.tau is not None
+
+    def propensity(self, units: ArrayLike) -> Floats | None:
+        """float64 (m,): the probabilities of a replayed trial; ``None`` where one may choose them."""
+        return self.pool.p[np.asarray(units)] if isinstance(self.pool, Logged) and self.pool.p is not None else None
+
+    def reveal(self, units: ArrayLike, p: ArrayLike, rng: np.random.Generator) -> tuple[Ints, Floats]:
+        """Randomise units and see what they answer.
+
+        Parameters
+        ----------
+        units : int (m,)
+            Places in the pool, all different. Who was asked before is the caller's to remember.
+        p : float (m,)
+            Probability of treatment of each; in a replayed trial the trial's own.
+        rng : numpy.random.Generator
+            Draws the treatments; a replayed trial draws nothing.
+
+        Returns
+        -------
+        t : int64 (m,)
+        y : float64 (m,)
+
+        Raises
+        ------
+        InvalidInput
+            If a unit is not in the pool or is named twice, a probability is not in (0, 1), or it is not that of a
+            replayed trial.
+        """
+        places = unit_places(units, self.n_pool)
+        chances = propensities(p, len(places))
+        if isinstance(self.pool, Logged):
+            known = self.propensity(places)
+            if known is not None and not np.allclose(known, chances, rtol=0, atol=1e-12):
+                at = int(np.argmax(np.abs(known - chances)))
+                raise InvalidInput(
+                    f"{self.name} is a replayed trial: unit {places[at]} was treated with probability {known[at]:.6g}, "
+                    f"not {chances[at]:.6g}"
+                )
+            return self.pool.t[places], self.pool.y[places]
+        t = (rng.random(len(places)) < chances).astype(np.int64)
+        return t, np.where(t == 1, self.pool.y1[places], self.pool.y0[places])
+
+
+@dataclass(frozen=True, eq=False)
+class PotentialOutcomes:
+    """What each unit would answer untreated and treated: float64 (n,) each, and its true effect ``tau`` (n,)."""
+
+    y0: Floats
+    y1: Floats
+    tau: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("y0", "y1", "tau"):
+            object.__setattr__(self, name, finite_column(name, getattr(self, name), len(self.y0)))
+
+    def __len__(self) -> int:
+        return len(self.y0)
+
+
+def finite_rows(name: str, values: ArrayLike) -> Floats:
+    """``values`` as float64 (n, d).
+
+    Raises
+    ------
+    InvalidInput
+        If it is no table of numbers or an entry is not finite; row and column are named.
+    """
+    array = _numbers(name, values)
+    if array.ndim != 2:
+        raise InvalidInput(f"{name} must be of shape (n, d), not {array.shape}")
+    if not np.isfinite(array).all():
+        row, column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InvalidInput(f"{name} is {array[row, column]} in row {row}, column {column}")
+    return array
+
+
+def finite_column(name: str, values: ArrayLike, n: int | None = None) -> Floats:
+    """``values`` as float64 (n,); :class:`~scisuite.core.InvalidInput` names the row of an entry that is not finite."""
+    array = _numbers(name, values)
+    if array.ndim != 1 or (n is not None and len(array) != n):
+        raise InvalidInput(f"{name} must be of shape ({'n' if n is None else n},), not {array.shape}")
+    if not np.isfinite(array).all():
+        row = int(np.argmin(np.isfinite(array)))
+        raise InvalidInput(f"{name} is {array[row]} in row {row}")
+    return array
+
+
+def treatments(values: ArrayLike, n: int | None = None) -> Ints:
+    """``values`` as int64 (n,) of 0 and 1; :class:`~scisuite.core.InvalidInput` otherwise, with the row."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise InvalidInput(
+            f"treatments must be the numbers 0 and 1, not {array.dtype} such as {array.ravel()[:1].tolist()}"
+        )
+    column = finite_column("t", array, n)
+    wrong = (column != 0) & (column != 1)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InvalidInput(f"treatments must be 0 or 1, not {column[row]:g} in row {row}")
+    return column.astype(np.int64)
+
+
+def propensities(values: ArrayLike, n: int | None = None) -> Floats:
+    """``values`` as float64 (n,) in (0, 1); a number stands for n of it. Else :class:`~scisuite.core.InvalidInput`."""
+    if n is not None and np.ndim(values) == 0:
+        values = np.full(n, values, dtype=object) if isinstance(values, str) else np.full(n, values)
+    column = finite_column("p", values, n)
+    wrong = (column <= 0) | (column >= 1)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InvalidInput(f"a probability of treatment must be in (0, 1), not {column[row]:g} in row {row}")
+    return column
+
+
+def unit_places(units: ArrayLike, n_pool: int) -> Ints:
+    """``units`` as int64 (m,), all different and in the pool; :class:`~scisuite.core.InvalidInput` otherwise."""
+    places = np.asarray(units)
+    if places.ndim != 1 or (places.size and not np.issubdtype(places.dtype, np.integer)):
+        raise InvalidInput(f"units must be whole numbers (m,), not {places.dtype} {places.shape}")
+    places = places.astype(np.int64)
+    outside = (places < 0) | (places >= n_pool)
+    if outside.any():
+        raise InvalidInput(f"the pool has units 0 to {n_pool - 1}, not {places[outside][0]}")
+    if len(np.unique(places)) < len(places):
+        values, counts = np.unique(places, return_counts=True)
+        raise InvalidInput(f"unit {values[counts > 1][0]} is named twice")
+    return places
+
+
+def _numbers(name: str, values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} must hold numbers: {error}") from error

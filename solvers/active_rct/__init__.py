@@ -1,0 +1,1 @@
+"""Active randomised experiments: who to randomise next, and an honest interval for the answer."""
