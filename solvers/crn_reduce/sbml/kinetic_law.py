@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, NamedTuple
 
 from scisuite.solvers.crn_reduce.sbml.document import import_libsbml
@@ -18,7 +18,7 @@ class MassActionLaw(NamedTuple):
     powers: dict[str, int]
 
 
-def read_law(math_node: Any, values: Mapping[str, float], species: frozenset[str], where: str) -> MassActionLaw:
+def read_law(math_node: Any, values: Mapping[str, float], species: Container[str], where: str) -> MassActionLaw:
     """Read a law that is a product of numbers, constants and whole powers of species.
 
     Parameters
@@ -27,8 +27,8 @@ def read_law(math_node: Any, values: Mapping[str, float], species: frozenset[str
         The law.
     values : mapping of str to float
         What the names of parameters and compartments are worth.
-    species : frozenset of str
-        Ids of the species, where no local parameter hides them.
+    species : container of str
+        Ids of the species; ``values`` hides one of the same name.
     where : str
         The reaction, for messages.
 
@@ -41,7 +41,7 @@ def read_law(math_node: Any, values: Mapping[str, float], species: frozenset[str
 
 
 class _Reader:
-    def __init__(self, values: Mapping[str, float], species: frozenset[str], where: str) -> None:
+    def __init__(self, values: Mapping[str, float], species: Container[str], where: str) -> None:
         self.values, self.species, self.where = values, species, where
         self.libsbml = import_libsbml()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
+from collections import ChainMap, Counter
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -109,7 +109,6 @@ class _Network:
     def __init__(self, model: Any, species: list[Any], identifiers: list[str]) -> None:
         self.place = {identifier: i for i, identifier in enumerate(identifiers)}
         self.species = species
-        self.known = frozenset(identifiers)
         self.sizes = _sizes(model, species)
         self.values = self.sizes | {
             p.getId(): p.getValue() if p.isSetValue() else math.nan
@@ -170,7 +169,7 @@ class _Network:
         if kinetic is None or kinetic.getMath() is None:
             raise UnsupportedSBML(f"{where}: it has no kinetic law")
         local = {p.getId(): p.getValue() if p.isSetValue() else math.nan for p in _parameters(kinetic)}
-        law = read_law(kinetic.getMath(), self.values | local, self.known - set(local), where)
+        law = read_law(kinetic.getMath(), ChainMap(local, self.values), self.place, where)
         if not (math.isfinite(law.constant) and law.constant > 0):
             raise UnsupportedSBML(f"{where}: its rate constant must be finite and above zero, not {law.constant}")
         return law
