@@ -77,7 +77,7 @@ def linear(
 
     def covariates(n: int) -> Floats:
         if tails == "t4":
-            return rng.standard_t(4, size=(n, d)) / np.sqrt(2.0)
+            return np.asarray(rng.standard_t(4, size=(n, d)) / np.sqrt(2.0))
         return rng.standard_normal((n, d))
 
     def effect(x: Floats) -> Floats:

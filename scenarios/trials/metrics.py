@@ -78,7 +78,7 @@ def qini(score: ArrayLike, t: ArrayLike, y: ArrayLike) -> float:
     best = float(np.trapezoid(best_q, best_k)) - line
     if best <= 0:
         raise InvalidInput("qini needs both arms and outcomes of both kinds: no ordering would be better than chance")
-    return (float(np.trapezoid(q, k)) - line) / best
+    return float((np.trapezoid(q, k) - line) / best)
 
 
 def auuc(
@@ -98,7 +98,7 @@ def auuc(
         raise InvalidInput(f"baseline must be theoretical or none, not {baseline!r}")
     k, u = uplift_curve(score, t, y)
     area = float(np.trapezoid(u, k)) / k[-1]
-    return area - (0.5 * float(u[-1]) if baseline == "theoretical" else 0.0)
+    return float(area - (0.5 * u[-1] if baseline == "theoretical" else 0.0))
 
 
 def uplift_curve(score: ArrayLike, t: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
