@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -49,9 +50,9 @@ class FactorGraph:
     Raises
     ------
     InvalidInput
-        If a name is no text, a cardinality no positive whole number, a scope empty, unknown or with a variable twice, or
-        a table has another shape than its scope, a negative, NaN or infinite entry, or no entry above zero. The message
-        names the variable or factor.
+        If a name is no text, a cardinality no positive whole number, a scope empty, unknown or with a variable twice,
+        or a table has another shape than its scope, a negative, NaN or infinite entry, or no entry above zero. The
+        message names the variable or factor.
 
     Examples
     --------
@@ -125,6 +126,26 @@ class FactorGraph:
 
     def __repr__(self) -> str:
         return f"FactorGraph({len(self.card)} variables, {len(self.factors)} factors, {self.n_entries} table entries)"
+
+    @classmethod
+    def from_bif(cls, path: str | os.PathLike[str]) -> FactorGraph:
+        """See :func:`~scisuite.scenarios.factor_graphs.read_bif`."""
+        from scisuite.scenarios.factor_graphs.bif import read_bif
+
+        return read_bif(path)
+
+    @classmethod
+    def from_uai(cls, path: str | os.PathLike[str]) -> FactorGraph:
+        """See :func:`~scisuite.scenarios.factor_graphs.read_uai`."""
+        from scisuite.scenarios.factor_graphs.uai import read_uai
+
+        return read_uai(path)
+
+    def to_uai(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """See :func:`~scisuite.scenarios.factor_graphs.write_uai`."""
+        from scisuite.scenarios.factor_graphs.uai import write_uai
+
+        write_uai(self, path, overwrite=overwrite)
 
     @property
     def n_entries(self) -> int:

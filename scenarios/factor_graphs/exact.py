@@ -1,0 +1,91 @@
+"""Exact marginals: the ground truth that belief propagation is held against."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scisuite.core import EngineFailure, InvalidInput, MissingDependency
+from scisuite.scenarios.factor_graphs.elimination import possible
+from scisuite.scenarios.factor_graphs.errors import TooWide
+from scisuite.scenarios.factor_graphs.graph import FactorGraph
+
+MAX_ENTRIES = 2**27
+
+
+def exact_marginals(
+    graph: FactorGraph, variables: Iterable[str] | None = None, *, max_entries: int = MAX_ENTRIES
+) -> dict[str, NDArray[np.float64]]:
+    """The marginal distribution of each variable, by pyAgrum's Shafer–Shenoy inference on a junction tree.
+
+    Parameters
+    ----------
+    graph : FactorGraph
+    variables : iterable of str or None
+        Those that are asked for; ``None`` for all.
+    max_entries : int
+        Largest number of table entries, of 8 bytes, over all cliques of the junction tree.
+
+    Returns
+    -------
+    dict of str to float64 (K,)
+        Probabilities, adding up to 1, in the order in which they were asked for.
+
+    Raises
+    ------
+    InvalidInput
+        If a variable is unknown or no assignment has a weight above zero.
+    TooWide
+        If the junction tree would be too large.
+    EngineFailure
+        If the weights are so small that pyAgrum loses them.
+    MissingDependency
+        If pyAgrum is not installed.
+    """
+    asked = tuple(graph.card) if variables is None else graph.require_variables(variables, "variables")
+    try:
+        pyagrum: Any = importlib.import_module("pyagrum")
+    except ModuleNotFoundError as error:
+        raise MissingDependency("exact marginals need pyagrum, which is not installed", "crn") from error
+    model = pyagrum.MarkovRandomField()
+    node = {v: model.add(pyagrum.LabelizedVariable(f"v{i}", "", k)) for i, (v, k) in enumerate(graph.card.items())}
+    for scope, table in _one_table_a_scope(graph).items():
+        nodes = [node[v] for v in scope]
+        model.addFactor(nodes)
+        made = model.factor(set(nodes))
+        place = {f"v{node[v]}": axis for axis, v in enumerate(scope)}
+        made.fillWith(np.ascontiguousarray(table.transpose([place[name] for name in reversed(made.names)])))
+    inference = pyagrum.ShaferShenoyMRFInference(model)
+    tree = inference.junctionTree()
+    k = list(graph.card.values())
+    entries = sum(math.prod(k[i] for i in tree.clique(c)) for c in tree.nodes())
+    if entries > max_entries:
+        raise TooWide(
+            f"exact marginals would take a junction tree of {entries:.3g} entries; the limit is {max_entries}"
+        )
+    inference.makeInference()
+    marginals = {v: np.array(inference.posterior(node[v]).toarray(), dtype=np.float64) for v in asked}
+    if not all(np.isfinite(p).all() and abs(p.sum() - 1) < 1e-6 for p in marginals.values()):
+        if possible(graph):
+            raise EngineFailure("pyAgrum gave no marginals: the weights are too small for its arithmetic")
+        raise InvalidInput("there are no marginals: no assignment has a weight above zero")
+    return marginals
+
+
+def _one_table_a_scope(graph: FactorGraph) -> dict[tuple[str, ...], NDArray[np.float64]]:
+    """Products of the tables over the same variables, which a Markov random field holds once; largest entry 1."""
+    tables: dict[frozenset[str], tuple[tuple[str, ...], NDArray[np.float64]]] = {}
+    for factor in graph.factors.values():
+        scope, table = factor.variables, factor.table / factor.table.max()
+        key = frozenset(scope)
+        if key in tables:
+            first, product = tables[key]
+            table = product * table.transpose([scope.index(v) for v in first])
+            scope = first
+        tables[key] = scope, table
+    return dict(tables.values())
