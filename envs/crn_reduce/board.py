@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -109,6 +110,16 @@ class Board:
                 held[low.bit_length() - 1].append(place)
                 scope ^= low
         return {v: tuple(places) for v, places in held.items()}
+
+    @property
+    def made_of(self) -> dict[str, tuple[str, ...]]:
+        """For each factor that is left the factors of the first graph that are multiplied in it."""
+        names = self.factors
+        return {
+            names[place]: tuple(names[i] for i in members(self.sources[place]))
+            for place, scope in enumerate(self.scopes)
+            if scope
+        }
 
     @cached_property
     def molecularity(self) -> int:
@@ -246,7 +257,7 @@ def members(scope: int) -> Iterator[int]:
 
 
 def _set(numbers: Iterable[int]) -> int:
-    return sum(1 << number for number in numbers)
+    return reduce(or_, (1 << number for number in numbers), 0)
 
 
 def _ordered(table: NDArray[np.float64], numbers: list[int]) -> NDArray[np.float64]:

@@ -1,0 +1,83 @@
+"""Whether a reduction left belief propagation's fixed points where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scisuite.core import InvalidInput
+from scisuite.scenarios.factor_graphs import FactorGraph
+
+N_STARTS = 4
+TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found.
+
+    Attributes
+    ----------
+    verified : bool
+        Every run that converged on the full graph led to a fixed point that the reduced graph has, too, and there was
+        such a run.
+    moved : bool
+        A surviving belief differs by :data:`TOLERANCE` or more.
+    reason : str
+        In words.
+    belief_error : float
+        Largest difference of a surviving belief; NaN if nothing could be compared.
+    converged : int
+        How many of the runs on the full graph converged.
+    """
+
+    verified: bool
+    moved: bool
+    reason: str
+    belief_error: float
+    converged: int
+
+
+def verify_reduction(
+    full: FactorGraph, reduced: FactorGraph, made_of: Mapping[str, Sequence[str]], rng: np.random.Generator
+) -> Verification:
+    """Carry fixed points of the full graph over to the reduced one and see whether belief propagation stays there.
+
+    Belief propagation runs on the full graph from uniform messages and from three drawn starts. The message from a
+    factor of the reduced graph to a variable begins as the product of the messages to it from the factors that were
+    merged; independent runs on the two graphs could part where there are several fixed points.
+
+    Parameters
+    ----------
+    full, reduced : FactorGraph
+    made_of : mapping of str to sequence of str
+        For each factor of ``reduced`` the factors of ``full`` that it is made of.
+    rng : numpy.random.Generator
+    """
+    from scisuite.solvers.crn_reduce.belief_propagation import carry_messages, run
+    from scisuite.solvers.crn_reduce.message_passing import MessagePassing
+
+    try:
+        before = [found for found in run(MessagePassing(full), [None, *[rng] * (N_STARTS - 1)]) if found.converged]
+    except InvalidInput as error:
+        return Verification(False, False, f"belief propagation fails on the full graph: {error}", np.nan, 0)
+    if not before:
+        return Verification(False, False, "no run of belief propagation converged on the full graph", np.nan, 0)
+    try:
+        starts = [carry_messages(found.messages, made_of, reduced) for found in before]
+        after = run(MessagePassing(reduced), starts)
+    except InvalidInput as error:
+        return Verification(False, True, f"the reduced graph has not that fixed point: {error}", np.nan, len(before))
+    differences = [
+        np.abs(found.var_beliefs[v] - belief).max()
+        for old, new in zip(before, after, strict=True)
+        for found, v, belief in ((old, v, belief) for v, belief in new.var_beliefs.items())
+    ]
+    error = float(np.max(differences))
+    if not error < TOLERANCE:
+        return Verification(False, True, f"a surviving belief moved by {error:.2g}", error, len(before))
+    if not all(found.converged for found in after):
+        return Verification(False, False, "belief propagation did not converge again", error, len(before))
+    return Verification(True, False, f"surviving beliefs agree within {TOLERANCE:g}", error, len(before))
