@@ -44,7 +44,7 @@ class BPResult:
     messages : Messages
         Can be given to :func:`bp` again as ``init``.
     residual : float
-        Largest change of a value of a factor→variable message that one undamped round from ``messages`` makes.
+        Largest change of a message or of a variable's belief that one undamped round from ``messages`` makes.
     iterations : int
         Damped rounds made.
     converged : bool
@@ -103,8 +103,10 @@ def bp(
     """Run sum-product belief propagation until its messages stand still.
 
     All messages are renewed at once: m_{v→f} ∝ Π_{f′≠f} m_{f′→v}, new_{f→v} ∝ Σ ψ_f Π_{u≠v} m_{u→f}, and then
-    m_{f→v} ← (1 − d)·new + d·m. It stops before the first round that would change no value by ``tol`` without damping.
-    On trees the beliefs are the marginals; on graphs with cycles they are a stationary point of the Bethe free energy.
+    m_{f→v} ← (1 − d)·new + d·m. It stops before the first round that would change neither a message nor a belief by
+    ``tol`` without damping. (Messages alone do not tell: what damping leaves of a value far below ``tol`` can decide a
+    belief where strong messages contradict each other.) On trees the beliefs are the marginals; on graphs with cycles
+    they are a stationary point of the Bethe free energy.
 
     Parameters
     ----------
@@ -162,9 +164,13 @@ def _run(plan: MessagePassing, starts: Floats, damping: float, tol: float, max_i
             change = np.atleast_1d(np.abs(new - messages).max(axis=0, initial=0.0))
             if np.isnan(change).any():
                 plan.raise_vanished(messages)
-            stopped = change < tol if iteration < max_iter else np.ones(len(running), dtype=bool)
-            if stopped.any():
+            near = change < tol if iteration < max_iter else np.ones(len(running), dtype=bool)
+            if near.any():
                 columns = messages.reshape(-1, len(running))
+                before, after = columns[:, near], new.reshape(columns.shape)[:, near]
+                change[near] = np.maximum(change[near], plan.change_of_products(before, after))
+            stopped = change < tol if iteration < max_iter else near
+            if stopped.any():
                 final[:, running[stopped]] = columns[:, stopped]
                 residual[running[stopped]], iterations[running[stopped]] = change[stopped], iteration
                 running = running[~stopped]
@@ -177,6 +183,7 @@ def _run(plan: MessagePassing, starts: Floats, damping: float, tol: float, max_i
             new *= 1.0 - damping
             messages += new
     beliefs = plan.beliefs(final)
+    _require_range(plan, final, beliefs)
     return [
         BPResult(
             _result_messages(plan, final[:, i].copy()),
@@ -211,6 +218,15 @@ def carry_messages(messages: Messages, made_of: Mapping[str, Sequence[str]], gra
             product /= product.max()
         carried[f, v] = product / product.sum()
     return Messages(carried)
+
+
+def _require_range(plan: MessagePassing, messages: Floats, beliefs: Floats) -> None:
+    """Refuse beliefs that hang on values too small for float64: zero in the messages, yet not impossible."""
+    lost = (messages == 0) & (plan.support[:, None] > 0)
+    if lost.any():
+        changed = np.abs(plan.beliefs(np.where(lost, np.finfo(np.float64).tiny, messages)) - beliefs).max(axis=1)
+        if changed.max() > 1e-9:
+            plan.raise_out_of_range(plan.variable_of_belief(int(changed.argmax())))
 
 
 class _AlongEdges(Mapping[Edge, Floats]):

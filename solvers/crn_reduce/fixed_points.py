@@ -110,11 +110,13 @@ def match_fixed_points(a: FixedPoints, b: FixedPoints, variables: Iterable[str])
         raise InvalidInput("variables: there is nothing to compare fixed points on")
     if not a.results or not b.results:
         return math.inf
+    card_a, card_b = (found.results[0].plan.graph.card for found in (a, b))
     for found in (a, b):
         found.results[0].plan.graph.require_variables(names, "variables")
+    for v in names:
+        if card_a[v] != card_b[v]:
+            raise InvalidInput(f"variables: {v!r} has {card_a[v]} values in one graph and {card_b[v]} in the other")
     of_a, of_b = (np.stack([_projected(r, names) for r in found.results]) for found in (a, b))
-    if of_a.shape[1] != of_b.shape[1]:
-        raise InvalidInput(f"variables: {names!r} do not have the same values in both graphs")
     apart = np.abs(of_a[:, None] - of_b[None]).max(axis=2)
     return float(max(apart.min(axis=1).max(), apart.min(axis=0).max()))
 

@@ -103,6 +103,18 @@ class MessagePassing:
         beliefs /= np.repeat(sums, self._card, axis=0)
         return beliefs
 
+    def change_of_products(self, before: Floats, after: Floats) -> Floats:
+        """Largest difference of a normalised message to a factor or of a belief, (B,), of two sets (n_slots, B)."""
+        if not self.n_slots:
+            return np.zeros(before.shape[1:])
+        outgoing = [self.normalised(self.to_factors(messages)) for messages in (before, after)]
+        for messages, sent in zip((before, after), outgoing, strict=True):
+            if np.isnan(sent).any():
+                self.raise_vanished(messages)
+        of_messages = np.abs(outgoing[1] - outgoing[0]).max(axis=0)
+        of_beliefs = np.abs(self.beliefs(after) - self.beliefs(before)).max(axis=0)
+        return np.asarray(np.maximum(of_messages, of_beliefs))
+
     def uniform(self) -> Floats:
         """Uniform messages over the values that the tables' zeros leave possible."""
         return self.normalised(self.support.copy())
@@ -143,7 +155,12 @@ class MessagePassing:
             if (f, v) not in messages:
                 raise InvalidInput(f"init: the message from factor {f!r} to variable {v!r} is missing")
             k = self.graph.card[v]
-            message = np.asarray(messages[f, v], dtype=np.float64)
+            try:
+                message = np.asarray(messages[f, v], dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise InvalidInput(
+                    f"init: the message from factor {f!r} to variable {v!r} must hold numbers: {error}"
+                ) from error
             if message.shape != (k,):
                 raise InvalidInput(
                     f"init: the message from factor {f!r} to variable {v!r} has shape {message.shape}, not ({k},)"
@@ -165,9 +182,11 @@ class MessagePassing:
 
         The supports were found to be consistent beforehand, so that only the range of float64 can be the cause.
         """
-        sums = np.add.reduceat(self.to_variables(self.to_factors(to_variables)), self._segment_start)
-        segment = int(np.argwhere(~(sums > 0))[0][0])
-        self.raise_out_of_range(self._names[self._segment_variable[segment]])
+        to_factors = self.to_factors(to_variables)
+        for messages in (to_factors, self.to_variables(to_factors)):
+            vanished = np.argwhere(~(np.add.reduceat(messages, self._segment_start) > 0))
+            if len(vanished):
+                self.raise_out_of_range(self._names[self._segment_variable[vanished[0][0]]])
 
     @cached_property
     def first_slot(self) -> dict[tuple[str, str], int]:
@@ -211,7 +230,6 @@ class MessagePassing:
         self._blocks: list[tuple[int, int, int]] = []
         starts, owners, spares, first_rows, first_values = [], [], [], [], []
         size = 0
-        belief_start = np.cumsum(self._card) - self._card
         for w in np.unique(width[width > 0]).tolist():
             members = np.flatnonzero(width == w)
             k = self._card[members]
@@ -223,7 +241,7 @@ class MessagePassing:
             owners.append(np.tile(members, w))
             spares.append((np.arange(w)[:, None] >= degree[members]).ravel())
             first_rows.append(np.arange(size, size + n))
-            first_values.append(np.repeat(belief_start[members] - column[members], k) + np.arange(n))
+            first_values.append(np.repeat(self.belief_start[members] - column[members], k) + np.arange(n))
             size += w * n
         self.n_slots = size
         self._edge_slot = block_start[variable] + row * block_columns[variable] + column[variable]
@@ -311,6 +329,10 @@ class MessagePassing:
             f"the graph (or the evidence it was given) is impossible: zeros of the tables leave variable {variable!r} "
             f"no value; it is in {holders}{f' and {more} more' if more > 0 else ''}"
         )
+
+    def variable_of_belief(self, place: int) -> str:
+        """The variable one of whose values is at this place of ``beliefs``."""
+        return self._names[int(np.searchsorted(self.belief_start, place, side="right")) - 1]
 
     def raise_out_of_range(self, variable: str) -> None:
         raise InvalidInput(
