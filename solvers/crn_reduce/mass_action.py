@@ -100,8 +100,6 @@ def _pattern(net: sparse.csr_array, reaction: Ints, species: Ints) -> tuple[Ints
     entry = np.repeat(net.indptr[reaction] - (np.cumsum(per) - per), per) + np.arange(per.sum())
     place = species[molecule].astype(np.int64) * n_species + net.indices[entry]
     places, which = np.unique(place, return_inverse=True)
-    fill = sparse.csr_array(
-        (net.data[entry].astype(np.float64), (which, molecule)), shape=(len(places), len(reaction))
-    )
+    fill = sparse.csr_array((net.data[entry].astype(np.float64), (which, molecule)), shape=(len(places), len(reaction)))
     indptr = np.searchsorted(places, np.arange(n_species + 1) * n_species)
     return indptr.astype(np.int32), (places % n_species).astype(np.int32), fill
