@@ -1,6 +1,7 @@
 """Recover the factor graph inside an anonymous reaction network."""
 
 from scisuite.solvers.crn_reduce.recovery.compare import corresponding_species, networks_equal, rate_difference
+from scisuite.solvers.crn_reduce.recovery.named import recover_named
 from scisuite.solvers.crn_reduce.recovery.recover import recompiles_to, recover_factor_graph
 from scisuite.solvers.crn_reduce.recovery.result import ISOLATED_FACTOR, NEVER_PRODUCED, Ambiguity, Recovery
 
@@ -14,4 +15,5 @@ __all__ = [
     "rate_difference",
     "recompiles_to",
     "recover_factor_graph",
+    "recover_named",
 ]

@@ -47,8 +47,8 @@ def align_values(pools: Partition, roles: Roles) -> tuple[Ints, float]:
     if len(lacking):
         row = int(lacking[0])
         raise NotNappAdams(
-            f"{reactions.text(row)} has {reactions.n_catalysts[row]} catalysts; the other reactions of "
-            f"{pools.name(int(pool[row]))} need {roles.n_read[pool[row]]} pools"
+            f"{reactions.text(row)} has {reactions.n_catalysts[row]} catalysts, but {pools.name(int(pool[row]))} reads "
+            f"{roles.n_read[pool[row]]} pools, each of which catalyses all of its reactions"
         )
     owned = np.flatnonzero(roles.owner != NONE)
     unequal = owned[pools.size[owned] != pools.size[roles.owner[owned]]]
@@ -98,8 +98,8 @@ def _carry(pools: Partition, roles: Roles) -> Ints:
     if len(mixed):
         at = int(mixed[0])
         raise NotNappAdams(
-            f"{reactions.text(int(reactions.catalysed[at]))} is catalysed by messages about different values, as the "
-            f"belief {pools.name(int(roles.owner[pool[at]]))} orders them"
+            f"{reactions.text(int(reactions.catalysed[at]))} is catalysed by messages about different values of the "
+            f"variable whose belief is {pools.name(int(roles.owner[pool[at]]))}"
         )
     labelled = pools.members[(roles.owner[pools.pool_of[pools.members]] != NONE)]
     width = int(pools.size.max())

@@ -58,6 +58,11 @@ def recover_factor_graph(crn: CRN) -> Recovery:
     >>> recovered, ambiguities
     (FactorGraph(2 variables, 2 factors, 6 table entries), ())
     """
+    return recover_with_partition(crn)[0]
+
+
+def recover_with_partition(crn: CRN) -> tuple[Recovery, Partition]:
+    """:func:`recover_factor_graph`, and the pools as the network has them."""
     pools = partition_species(parse_reactions(crn))
     roles = find_roles(pools)
     label, k_prod = align_values(pools, roles)
@@ -68,7 +73,7 @@ def recover_factor_graph(crn: CRN) -> Recovery:
     rates = Rates(k_prod=k_prod, k_rec=pools.k_rec, total=typical(totals) or 1.0)
     recovery = Recovery(graph, meaning, rates, _ambiguities(pools, roles, edges, meaning))
     require_recompiles(recovery, crn)
-    return recovery
+    return recovery, pools
 
 
 def recompiles_to(recovery: Recovery, crn: CRN) -> float:
