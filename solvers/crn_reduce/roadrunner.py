@@ -163,18 +163,18 @@ def _failures(what: str) -> Iterator[None]:
 def _quiet(roadrunner: Any) -> Iterator[None]:
     """Keep libroadrunner and CVODE from writing to the terminal: what they say comes in the exception too."""
     level = roadrunner.Logger.getLevel()
-    variable = "SUNLOGGER_ERROR_FILENAME"
-    before = os.environ.get(variable)
+    before = {variable: os.environ.get(variable) for variable in _CVODE_LOGS}
     roadrunner.Logger.setLevel(roadrunner.Logger.LOG_FATAL)
-    os.environ[variable] = os.devnull
+    os.environ.update(dict.fromkeys(_CVODE_LOGS, os.devnull))
     try:
         yield
     finally:
         roadrunner.Logger.setLevel(level)
-        if before is None:
-            del os.environ[variable]
-        else:
-            os.environ[variable] = before
+        for variable, value in before.items():
+            if value is None:
+                del os.environ[variable]
+            else:
+                os.environ[variable] = value
 
 
 def _import_roadrunner() -> Any:
@@ -183,3 +183,6 @@ def _import_roadrunner() -> Any:
     except ImportError:
         raise MissingDependency("simulating by libroadrunner needs it", extra="crn-reduce") from None
     return roadrunner
+
+
+_CVODE_LOGS = ("SUNLOGGER_ERROR_FILENAME", "SUNLOGGER_WARNING_FILENAME")

@@ -82,8 +82,8 @@ def read_annotation(model: Any) -> Annotation | None:
     found = [n for n in _children(model.getAnnotation()) if n.getURI() == NAMESPACE]
     if not found:
         return None
-    if len(found) > 1 or found[0].getName() != "network":
-        raise InvalidInput(f"{HERE}: expected one <network>, found {', '.join(f'<{n.getName()}>' for n in found)}")
+    if found[0].getName() != "network":
+        raise InvalidInput(f"{HERE}: expected <network>, found <{found[0].getName()}>")
     pools: list[WrittenPool] = []
     states: dict[str, tuple[str, ...]] = {}
     for node in _children(found[0]):

@@ -19,8 +19,8 @@ def parse_document(source: str | os.PathLike[str]) -> Any:
     Raises
     ------
     InvalidInput
-        If there is no such file or it cannot be read, is not XML (with line and column), has a document type
-        declaration or elements nested deeper than 500, is not SBML of Level 2 or 3, has no model, or libsbml finds an
+        If there is no such file or it cannot be read, is not XML (with line), has a document type
+        declaration or elements nested deeper than 250, is not SBML of Level 2 or 3, has no model, or libsbml finds an
         error in it (with line and libsbml's message).
     MissingDependency
         If libsbml is not installed.
@@ -50,9 +50,11 @@ def raise_errors(document: Any) -> None:
     errors = [error for error in noted if error.getSeverity() >= libsbml.LIBSBML_SEV_ERROR]
     if errors:
         first = errors[0]
-        short, detail = first.getShortMessage().strip(), " ".join(first.getMessage().split())
+        # libsbml's message begins with the rule at length; what is wrong here comes after its reference.
+        message = re.split(r"^Reference: .*$", first.getMessage(), maxsplit=1, flags=re.MULTILINE)[-1]
+        short, detail = (" ".join(text.split()) for text in (first.getShortMessage(), message))
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise InvalidInput(f"not valid SBML: line {first.getLine()}: {short}: {detail}{more}")
+        raise InvalidInput(f"not valid SBML: line {first.getLine()}: {short}: {detail or short}{more}")
 
 
 def import_libsbml() -> Any:
@@ -71,12 +73,16 @@ def import_libsbml() -> Any:
 
 
 def _text(source: str | os.PathLike[str]) -> str:
+    if isinstance(source, str) and not source.strip():
+        raise InvalidInput("there is no SBML to read: the text is empty")
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         text = source.lstrip("\ufeff")
     else:
         text = _decoded(_content(source), _shown(source))
-    # The encoding is dealt with; what is left of the declaration would only contradict it. Lines stay where they are.
-    return re.sub(r"\A\s*<\?xml[^>]*\?>", lambda found: "\n" * found.group().count("\n"), text, count=1)
+    # The encoding is dealt with, and a declaration of another would only contradict it. Lines stay where they are.
+    declaration = re.match(r"\s*<\?xml[^>]*\?>", text)
+    end = declaration.end() if declaration else 0
+    return '<?xml version="1.0" encoding="UTF-8"?>' + "\n" * text.count("\n", 0, end) + text[end:]
 
 
 def _content(source: str | os.PathLike[str]) -> bytes:
@@ -140,7 +146,7 @@ def _check_xml(text: str) -> None:
         raise InvalidInput(f"the text is not XML: {error.reason}") from None
     except expat.ExpatError as error:
         reason = expat.errors.messages[error.code]
-        raise InvalidInput(f"not XML: line {error.lineno}, column {error.offset}: {reason}") from None
+        raise InvalidInput(f"not XML: line {error.lineno}: {reason}") from None
 
 
 def _shown(source: object) -> str:
@@ -148,4 +154,4 @@ def _shown(source: object) -> str:
     return repr(text) if len(text) <= 100 else repr(text[:97] + "…")
 
 
-_DEEPEST = 500
+_DEEPEST = 250

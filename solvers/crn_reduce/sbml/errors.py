@@ -13,7 +13,5 @@ class UnsupportedSBML(InvalidInput):
 
 def named(element: Any, what: str = "") -> str:
     """An SBML element as a reader finds it in the file: ``reaction 'r1' (line 12)``."""
-    identifier = element.getIdAttribute()
-    title = what or element.getElementName()
-    title = f"{title} {identifier!r}" if identifier else f"a {title}" if not what else title
+    title = what or f"{element.getElementName()} {element.getIdAttribute()!r}".removesuffix(" ''")
     return f"{title} (line {element.getLine()})" if element.getLine() else title

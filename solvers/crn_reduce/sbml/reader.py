@@ -51,8 +51,9 @@ def from_sbml(source: str | os.PathLike[str], *, units: str = "refuse") -> CRN:
     UnsupportedSBML
         If the model is not plain mass action in one compartment of size 1; the message names the element, its line and
         what is wrong: packages that are required, events, rules, constraints, initial assignments, conversion factors,
-        units, compartments, boundary or constant species that take part, species without a start, reversible or fast
-        reactions, stoichiometry that varies or is no whole number, laws that are missing or of another form.
+        units, compartments, boundary or constant species that take part, species without a start, reactions that are
+        reversible (in Level 2, where that is the default, those whose law is) or fast, stoichiometry that varies or is
+        no whole number, laws that are missing or of another form.
     MissingDependency
         If libsbml is not installed.
     """
@@ -130,9 +131,10 @@ class _Network:
     def reaction(self, reaction: Any) -> _Reaction:
         """Stoichiometry of both sides, catalysts in both, and rate constant."""
         where = named(reaction)
-        if reaction.isSetReversible() and reaction.getReversible():
+        # In Level 2 this is the default, also of reactions whose law has one way only.
+        if reaction.getReversible() and reaction.getLevel() == 3:
             raise UnsupportedSBML(f"{where}: reversible reactions are not supported; split it into two")
-        if reaction.isSetFast() and reaction.getFast():
+        if reaction.getFast():
             raise UnsupportedSBML(f"{where}: fast reactions are not supported")
         used = self._side(reaction.getListOfReactants(), where)
         made = self._side(reaction.getListOfProducts(), where)
@@ -201,6 +203,8 @@ def _stoichiometry(reference: Any, where: str) -> int:
     species = reference.getSpecies()
     if reference.isSetStoichiometryMath() or (reference.getLevel() == 3 and not reference.getConstant()):
         raise UnsupportedSBML(f"{where}: the stoichiometry of {species!r} varies")
+    if reference.getLevel() == 3 and not reference.isSetStoichiometry():
+        raise UnsupportedSBML(f"{where}: the stoichiometry of {species!r} is not given")
     value = reference.getStoichiometry() / reference.getDenominator()
     if not (math.isfinite(value) and value == int(value) and 1 <= value <= _MOST):
         raise UnsupportedSBML(

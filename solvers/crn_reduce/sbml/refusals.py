@@ -37,13 +37,12 @@ def refuse_unsupported(document: Any, *, ignore_units: bool = False) -> None:
 
 
 def _refuse_packages(document: Any) -> None:
-    names = [document.getPlugin(i).getPackageName() for i in range(document.getNumPlugins())]
-    required = [name for name in names if document.getPackageRequired(name)]
-    for i in range(document.getNumUnknownPackages()):
-        if document.getPackageRequired(document.getUnknownPackageURI(i)):
-            required.append(document.getUnknownPackagePrefix(i))
-    if required:
-        raise UnsupportedSBML(f"the document requires the SBML package {required[0]!r}, which is not supported")
+    """Refuse packages that change what a model means; unknown ones are an error of libsbml's."""
+    for i in range(document.getNumPlugins()):
+        name = document.getPlugin(i).getPackageName()
+        # Every document of Level 3 has the extended mathematics, every one of Level 2 layouts, asked for or not.
+        if document.getLevel() == 3 and name != "l3v2extendedmath" and document.getPackageRequired(name):
+            raise UnsupportedSBML(f"the document requires the SBML package {name!r}, which is not supported")
 
 
 def _refuse_units(model: Any) -> None:
