@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scisuite.core import InvalidInput
 from scisuite.scenarios.factor_graphs import FactorGraph
@@ -44,7 +45,8 @@ class BPResult:
     messages : Messages
         Can be given to :func:`bp` again as ``init``.
     residual : float
-        Largest change of a message or of a variable's belief that one undamped round from ``messages`` makes.
+        Largest change of a message or of a variable's belief that one undamped round from ``messages`` makes; infinite
+        where messages contradict each other so strongly that their product vanishes in float64 (below 1e-308).
     iterations : int
         Damped rounds made.
     converged : bool
@@ -85,10 +87,11 @@ class BPResult:
             for axis, k in enumerate(shape):
                 message = to_factors[first_slot[:, axis, None] + np.arange(k)]
                 tables *= message.reshape(len(names), *(k if a == axis else 1 for a in range(len(shape))))
+                tables /= tables.max(axis=over, keepdims=True)
             total = tables.sum(axis=over, keepdims=True)
-            if not total.all():
-                empty = names[int(np.argmin(total.ravel()))]
-                self.plan.raise_out_of_range(graph.factors[empty].variables[0])
+            if not (total > 0).all():
+                empty = names[int(np.argmin(total.ravel() > 0))]
+                raise InvalidInput(f"the belief of factor {empty!r} vanishes: its messages are beyond float64's range")
             yield names, tables / total
 
 
@@ -124,8 +127,8 @@ def bp(
     ------
     InvalidInput
         If a parameter is out of range, ``init`` does not fit the graph, the tables' zeros contradict each other (the
-        error names a variable that is left without a value), or messages contradict each other beyond float64's range.
-        Zeros that contradict each other only around a cycle may go unnoticed.
+        error names a variable that is left without a value). Zeros that contradict each other only around a cycle may
+        go unnoticed.
     """
     return run(MessagePassing(graph), [init], damping=damping, tol=tol, max_iter=max_iter)[0]
 
@@ -162,15 +165,15 @@ def _run(plan: MessagePassing, starts: Floats, damping: float, tol: float, max_i
         for iteration in range(max_iter + 1):
             new = plan.step(messages)
             change = np.atleast_1d(np.abs(new - messages).max(axis=0, initial=0.0))
-            if np.isnan(change).any():
-                plan.raise_vanished(messages)
             near = change < tol if iteration < max_iter else np.ones(len(running), dtype=bool)
             if near.any():
                 columns = messages.reshape(-1, len(running))
                 before, after = columns[:, near], new.reshape(columns.shape)[:, near]
                 change[near] = np.maximum(change[near], plan.change_of_products(before, after))
-            stopped = change < tol if iteration < max_iter else near
+            change[np.isnan(change)] = np.inf
+            stopped = near & (change < tol) | np.isinf(change) if iteration < max_iter else near
             if stopped.any():
+                columns = messages.reshape(-1, len(running))
                 final[:, running[stopped]] = columns[:, stopped]
                 residual[running[stopped]], iterations[running[stopped]] = change[stopped], iteration
                 running = running[~stopped]
@@ -182,8 +185,8 @@ def _run(plan: MessagePassing, starts: Floats, damping: float, tol: float, max_i
             messages = damping * messages
             new *= 1.0 - damping
             messages += new
-    beliefs = plan.beliefs(final)
-    _require_range(plan, final, beliefs)
+        beliefs = plan.beliefs(final)
+        residual[_out_of_range(plan, final, beliefs)] = np.inf
     return [
         BPResult(
             _result_messages(plan, final[:, i].copy()),
@@ -220,13 +223,12 @@ def carry_messages(messages: Messages, made_of: Mapping[str, Sequence[str]], gra
     return Messages(carried)
 
 
-def _require_range(plan: MessagePassing, messages: Floats, beliefs: Floats) -> None:
-    """Refuse beliefs that hang on values too small for float64: zero in the messages, yet not impossible."""
+def _out_of_range(plan: MessagePassing, messages: Floats, beliefs: Floats) -> NDArray[np.bool_]:
+    """Whether beliefs hang on values too small for float64: zero in the messages, yet not impossible. (B,)"""
     lost = (messages == 0) & (plan.support[:, None] > 0)
-    if lost.any():
-        changed = np.abs(plan.beliefs(np.where(lost, np.finfo(np.float64).tiny, messages)) - beliefs).max(axis=1)
-        if changed.max() > 1e-9:
-            plan.raise_out_of_range(plan.variable_of_belief(int(changed.argmax())))
+    at_most = plan.beliefs(np.where(lost, np.finfo(np.float64).tiny, messages)) if lost.any() else beliefs
+    apart: Floats = np.abs(at_most - beliefs).max(axis=0, initial=0.0)
+    return np.asarray(np.isnan(apart) | (apart > 1e-9))
 
 
 class _AlongEdges(Mapping[Edge, Floats]):

@@ -84,7 +84,7 @@ class MessagePassing:
         return messages
 
     def beliefs(self, to_variables: Floats) -> Floats:
-        """Normalised beliefs, shape (Σ_v K_v,) or (Σ_v K_v, B), variables in the order of the graph."""
+        """Normalised beliefs, (Σ_v K_v,) or (Σ_v K_v, B), variables in the order of the graph; NaN where all vanish."""
         batch = to_variables.shape[1:]
         beliefs = np.ones((int(self._card.sum()), *batch))
         if self.n_slots:
@@ -98,19 +98,17 @@ class MessagePassing:
             exponent -= np.repeat(np.maximum.reduceat(exponent, start), lengths, axis=0)
             beliefs[self._first_row_value] = np.ldexp(mantissa, exponent)
         sums = np.add.reduceat(beliefs, self.belief_start) if len(self._names) else beliefs
-        if not sums.all():
-            self.raise_out_of_range(self._names[int(np.argwhere(sums == 0)[0][0])])
         beliefs /= np.repeat(sums, self._card, axis=0)
         return beliefs
 
     def change_of_products(self, before: Floats, after: Floats) -> Floats:
-        """Largest difference of a normalised message to a factor or of a belief, (B,), of two sets (n_slots, B)."""
+        """Largest difference of a normalised message to a factor or of a belief, (B,), of two sets (n_slots, B).
+
+        NaN where a message or belief vanishes.
+        """
         if not self.n_slots:
             return np.zeros(before.shape[1:])
         outgoing = [self.normalised(self.to_factors(messages)) for messages in (before, after)]
-        for messages, sent in zip((before, after), outgoing, strict=True):
-            if np.isnan(sent).any():
-                self.raise_vanished(messages)
         of_messages = np.abs(outgoing[1] - outgoing[0]).max(axis=0)
         of_beliefs = np.abs(self.beliefs(after) - self.beliefs(before)).max(axis=0)
         return np.asarray(np.maximum(of_messages, of_beliefs))
@@ -176,17 +174,6 @@ class MessagePassing:
                 )
             placed[slot : slot + k] = possible / possible.max()
         return self.normalised(placed)
-
-    def raise_vanished(self, to_variables: Floats) -> None:
-        """Say which message has vanished in the step from these messages.
-
-        The supports were found to be consistent beforehand, so that only the range of float64 can be the cause.
-        """
-        to_factors = self.to_factors(to_variables)
-        for messages in (to_factors, self.to_variables(to_factors)):
-            vanished = np.argwhere(~(np.add.reduceat(messages, self._segment_start) > 0))
-            if len(vanished):
-                self.raise_out_of_range(self._names[self._segment_variable[vanished[0][0]]])
 
     @cached_property
     def first_slot(self) -> dict[tuple[str, str], int]:
@@ -328,16 +315,6 @@ class MessagePassing:
         raise InvalidInput(
             f"the graph (or the evidence it was given) is impossible: zeros of the tables leave variable {variable!r} "
             f"no value; it is in {holders}{f' and {more} more' if more > 0 else ''}"
-        )
-
-    def variable_of_belief(self, place: int) -> str:
-        """The variable one of whose values is at this place of ``beliefs``."""
-        return self._names[int(np.searchsorted(self.belief_start, place, side="right")) - 1]
-
-    def raise_out_of_range(self, variable: str) -> None:
-        raise InvalidInput(
-            f"the messages to variable {variable!r} contradict each other so strongly that their product vanishes in "
-            "float64 (below 1e-308 of its parts)"
         )
 
 

@@ -8,7 +8,7 @@ import string
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from scisuite.core import InvalidInput
@@ -113,7 +113,8 @@ def test_on_trees_beliefs_are_the_marginals(seed, zeros):
 def test_it_ends_at_a_fixed_point_of_the_plain_equations(seed, zeros, damping):
     graph = random_graph(seed, zeros=zeros)
     result = bp(graph, damping=damping, tol=1e-11, init=np.random.default_rng(seed))
-    assert result.converged
+    assert result.converged or zeros
+    assume(result.converged)
     assert result.residual < 1e-11
     messages = result.messages.to_variable
     assert list(messages) == graph.edges
@@ -195,6 +196,15 @@ def test_a_run_that_does_not_converge_says_so():
     damped = bp(frustrated, damping=0.5, init=np.random.default_rng(0), max_iter=300)
     assert damped.converged
     assert damped.iterations < 300
+
+
+def test_a_start_whose_messages_run_out_of_float64_does_not_stop_the_others():
+    graph = random_graph(590, zeros=True)
+    lost, kept = run(MessagePassing(graph), [np.random.default_rng(590), None], damping=0.0)
+    assert (lost.converged, lost.residual) == (False, math.inf)
+    assert lost.iterations < 100
+    assert kept.converged
+    np.testing.assert_allclose(kept.var_beliefs["x0"], [1.0, 0.0, 0.0], atol=1e-11)
 
 
 def test_many_starts_at_once_end_where_each_ends_alone():
@@ -308,10 +318,11 @@ def test_a_tree_of_24000_variables():
 
 
 def test_tables_at_the_ends_of_float64():
-    big, small = np.array([[3e300, 1e300], [1e300, 1e300]]), np.array([[3e-300, 1e-300], [1e-300, 1e-300]])
+    table = np.array([[1.7, 1.0], [1.0, 1.1]])
+    big, small = table * 1e308, table * 1e-307
     beliefs = [
         bp(FactorGraph({"a": 2, "b": 2}, {"f": (["a", "b"], t), "g": (["b", "a"], t)})).var_beliefs["a"]
-        for t in (big, small, big / 1e300)
+        for t in (big, small, table)
     ]
     np.testing.assert_allclose(beliefs[0], beliefs[2], atol=1e-12)
     np.testing.assert_allclose(beliefs[1], beliefs[2], atol=1e-12)
@@ -347,7 +358,7 @@ def test_values_that_are_impossible_are_zero_in_every_message_of_a_damped_run():
     np.testing.assert_array_equal(result.var_beliefs["x6"], [1.0, 0.0])
 
 
-def test_beliefs_that_hang_on_numbers_below_float64_are_refused():
+def test_beliefs_that_hang_on_numbers_below_float64_are_not_converged():
     def hubs(leaves: int) -> FactorGraph:
         card = {"a": 2, "b": 2}
         factors: dict = {"same": (["a", "b"], EQUAL)}
@@ -359,8 +370,8 @@ def test_beliefs_that_hang_on_numbers_below_float64_are_refused():
         result = bp(hubs(leaves))
         assert result.converged
         np.testing.assert_allclose(result.var_beliefs["a"], [0.5, 0.5], atol=1e-9)
-    with pytest.raises(InvalidInput, match=r"^the messages to variable '[ab]' contradict each other so strongly that "):
-        bp(hubs(400))
+    beyond = bp(hubs(400))
+    assert (beyond.converged, beyond.residual) == (False, math.inf)
     agreeing = FactorGraph({"a": 2, "b": 2}, {f: s for f, s in hubs(400).factors.items() if not f.startswith("b")})
     np.testing.assert_allclose(bp(agreeing).var_beliefs["b"], [1.0, 0.0], atol=1e-11)
 
