@@ -33,7 +33,6 @@ def align_values(pools: Partition, roles: Roles) -> tuple[Ints, float]:
     copying = ~roles.is_sum
     pool = pools.pool_of[reactions.made]
     rows = pools.production[copying[pool[pools.production]]]
-    k_prod = _shared_rate(pools, rows)
     made = np.bincount(reactions.made[rows], minlength=len(pools.place))
     values = pools.members[copying[pools.pool_of[pools.members]]]
     wrong = values[made[values] != 1]
@@ -43,6 +42,7 @@ def align_values(pools: Partition, roles: Roles) -> tuple[Ints, float]:
             f"species {reactions.name(species)} is made by {made[species] or 'no'} reactions; every value of a belief "
             "or of a message from a variable is made by exactly one"
         )
+    k_prod = _shared_rate(pools, rows)
     lacking = rows[reactions.n_catalysts[rows] != roles.n_read[pool[rows]]]
     if len(lacking):
         row = int(lacking[0])

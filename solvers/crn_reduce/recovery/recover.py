@@ -95,7 +95,7 @@ def require_recompiles(recovery: Recovery, crn: CRN) -> None:
     other, species = _compiled(recovery)
     if rate_difference(crn, other, species) > SAME:
         row = differing_reaction(crn, other, species)
-        what = "a reaction is missing" if row is None else f"{reaction_text(crn, row)} is none of its reactions"
+        what = "a reaction is missing" if row is None else f"{reaction_text(crn, row)} is not among its reactions, or has another rate"
         raise NotNappAdams(f"the network is not what the factor graph read from it compiles to: {what}")
 
 
