@@ -99,5 +99,3 @@ def _elimination(board: Board, v: int, options: Options) -> tuple[Board, Path] |
         board = following[action]
         path.append(action)
     return board, path
-
-

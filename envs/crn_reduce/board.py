@@ -111,16 +111,6 @@ class Board:
                 scope ^= low
         return {v: tuple(places) for v, places in held.items()}
 
-    @property
-    def made_of(self) -> dict[str, tuple[str, ...]]:
-        """For each factor that is left the factors of the first graph that are multiplied in it."""
-        names = self.factors
-        return {
-            names[place]: tuple(names[i] for i in members(self.sources[place]))
-            for place, scope in enumerate(self.scopes)
-            if scope
-        }
-
     @cached_property
     def molecularity(self) -> int:
         """Largest number of molecules that meet in one reaction: the greatest of degree + 1 and of factors' sizes."""

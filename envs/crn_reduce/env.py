@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from scisuite.core import InvalidInput, as_seed, generator
 from scisuite.envs.crn_reduce.board import Board, Move
-from scisuite.envs.crn_reduce.played import reduced_graph
+from scisuite.envs.crn_reduce.played import reduction_of
 from scisuite.envs.crn_reduce.task import (
     DRAWN_SEEDS,
     Instance,
@@ -27,7 +27,9 @@ from scisuite.envs.crn_reduce.task import (
 from scisuite.envs.crn_reduce.text import describe
 from scisuite.envs.crn_reduce.verification import Verification, verify_reduction
 from scisuite.envs.errors import EpisodeOver
-from scisuite.scenarios.factor_graphs import FactorGraph
+
+if TYPE_CHECKING:
+    from scisuite.solvers.crn_reduce.reduction import Reduction
 
 Info = dict[str, Any]
 
@@ -180,9 +182,9 @@ class CRNReduceEnv(gym.Env[Any, Any]):
         """bool (4 n + 1,): the legal actions."""
         return mask_of(self._actions, 4 * self.task.max_sites + 1)
 
-    def reduced_graph(self) -> FactorGraph:
-        """The graph that is left, tables included."""
-        return reduced_graph(self.instance.graph, self.instance.board, self._played)
+    def reduction(self) -> Reduction:
+        """What the moves of this episode amount to: the graph that is left, a certificate, and ``lift``."""
+        return reduction_of(self.instance.graph, self.instance.board, self._played)
 
     def describe(self) -> str:
         """What is left and what may be done, in words, each legal action with its number."""
@@ -262,9 +264,11 @@ class CRNReduceEnv(gym.Env[Any, Any]):
     def _verify(self) -> Verification:
         if self.task.verify == "never":
             return NOT_ASKED
-        instance = self.instance
-        rng = generator(instance.seed, "crn_reduce verification")
-        return verify_reduction(instance.graph, self.reduced_graph(), self.board.made_of, rng)
+        try:
+            reduction = self.reduction()
+        except InvalidInput as error:
+            return Verification(False, True, f"the moves cannot be carried out: {error}", math.nan, 0)
+        return verify_reduction(reduction, generator(self.instance.seed, "crn_reduce verification"))
 
     def _end(self, reward: float, found: Verification) -> tuple[Observation, float, bool, bool, Info]:
         self._over = True

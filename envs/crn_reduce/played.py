@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-import numpy as np
+from scisuite.envs.crn_reduce.board import CLUSTER, LEAF, UNARY, Board, Move, members
+from scisuite.scenarios.factor_graphs import FactorGraph
 
-from scisuite.envs.crn_reduce.board import LEAF, SERIES, Board, Move
-from scisuite.scenarios.factor_graphs import Factor, FactorGraph
+if TYPE_CHECKING:
+    from scisuite.solvers.crn_reduce.reduction import Reduction
+
+Step = tuple[str, ...]
 
 
-def reduced_graph(graph: FactorGraph, board: Board, moves: Sequence[Move]) -> FactorGraph:
-    """TEMP"""
-    F = {n: f for n, f in graph.factors.items()}
-    card = dict(graph.card)
+def reduction_of(graph: FactorGraph, board: Board, moves: Iterable[Move]) -> Reduction:
+    """The reduction that moves on the board of a graph amount to, with certificate and ``lift``.
+
+    Raises
+    ------
+    NotExactError
+        If a move is not exact, or a table leaves the range of float64.
+    """
+    from scisuite.solvers.crn_reduce.reduction import apply_moves
+
+    kept = [board.variables[v] for v in members(board.keep)]
+    return apply_moves(graph, steps_of(board, moves), kept)
+
+
+def steps_of(board: Board, moves: Iterable[Move]) -> Iterator[Step]:
+    """Moves by names, as the solver takes them.
+
+    A series move is given as its two halves, a cluster move and a leaf: so what results has the name of the first
+    factor, as on the board.
+    """
     for kind, v, a, b in moves:
-        v, a = board.variables[v], board.factors[a]
-        fa = F[a]
-        ops = [fa.table, list(fa.variables)]
-        scope = list(fa.variables)
-        if b >= 0:
-            fb = F.pop(board.factors[b])
-            ops += [fb.table, list(fb.variables)]
-            scope += [u for u in fb.variables if u not in scope]
-        if kind in (LEAF, SERIES):
-            scope.remove(v)
-            del card[v]
-        ids = {u: i for i, u in enumerate(dict.fromkeys(sum(ops[1::2], [])))}
-        args = [x if i % 2 == 0 else [ids[u] for u in x] for i, x in enumerate(ops)]
-        F[a] = Factor(tuple(scope), np.einsum(*args, [ids[u] for u in scope]))
-    return FactorGraph.trusted(card, F, graph.log_scale, {})
+        if kind == UNARY:
+            yield "unary", board.factors[b], board.factors[a]
+            continue
+        if kind != LEAF:
+            yield "cluster", board.factors[a], board.factors[b]
+        if kind != CLUSTER:
+            yield "leaf", board.variables[v]

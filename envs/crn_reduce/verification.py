@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scisuite.core import InvalidInput
-from scisuite.scenarios.factor_graphs import FactorGraph
+
+if TYPE_CHECKING:
+    from scisuite.solvers.crn_reduce.reduction import Reduction
 
 N_STARTS = 4
 TOLERANCE = 1e-8
@@ -40,9 +42,7 @@ class Verification:
     converged: int
 
 
-def verify_reduction(
-    full: FactorGraph, reduced: FactorGraph, made_of: Mapping[str, Sequence[str]], rng: np.random.Generator
-) -> Verification:
+def verify_reduction(reduction: Reduction, rng: np.random.Generator) -> Verification:
     """Carry fixed points of the full graph over to the reduced one and see whether belief propagation stays there.
 
     Belief propagation runs on the full graph from uniform messages and from three drawn starts. The message from a
@@ -51,14 +51,13 @@ def verify_reduction(
 
     Parameters
     ----------
-    full, reduced : FactorGraph
-    made_of : mapping of str to sequence of str
-        For each factor of ``reduced`` the factors of ``full`` that it is made of.
+    reduction : Reduction
     rng : numpy.random.Generator
     """
     from scisuite.solvers.crn_reduce.belief_propagation import carry_messages, run
     from scisuite.solvers.crn_reduce.message_passing import MessagePassing
 
+    full, reduced = reduction.original, reduction.graph
     try:
         before = [found for found in run(MessagePassing(full), [None, *[rng] * (N_STARTS - 1)]) if found.converged]
     except InvalidInput as error:
@@ -66,7 +65,7 @@ def verify_reduction(
     if not before:
         return Verification(False, False, "no run of belief propagation converged on the full graph", np.nan, 0)
     try:
-        starts = [carry_messages(found.messages, made_of, reduced) for found in before]
+        starts = [carry_messages(found.messages, reduction.made_of, reduced) for found in before]
         after = run(MessagePassing(reduced), starts)
     except InvalidInput as error:
         return Verification(False, True, f"the reduced graph has not that fixed point: {error}", np.nan, len(before))
