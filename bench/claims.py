@@ -110,7 +110,8 @@ def judge(claim: Claim, rows: Sequence[Mapping[str, Any]], experiment: Experimen
     """Judge ``claim`` on the rows of one experiment and tier.
 
     The interval is the percentile interval of 10 000 resamples of the seeds, drawn from a generator that the claim's
-    id and the scenario seed, so that the same rows give the same verdict. Where the two arms share seeds, those are
+    id and the scenario seed, so that the same rows give the same verdict. (A cell may have resampled units of its own:
+    then the interval is the cell's.) Where the two arms share seeds, those are
     resampled in pairs and the others left out; where they share none, each arm is resampled by itself. Several pooled
     metrics of one seed stay together. Below six seeds ``low`` and ``high`` are the least and the greatest of the
     statistic taken seed by seed; of a minimum or maximum both are the value itself. ``holds`` means that the whole
@@ -195,6 +196,8 @@ def _judge_on(
     for arm, by_seed in by_arm.items():
         if not by_seed:
             return _open(claim, name, 0, f"there is no row of {arm} on {scenario}")
+    if claim.statistic == "resampled":
+        return _resampled_within(claim, name, by_arm[claim.arm])
     shared = sorted(set.intersection(*(set(by_seed) for by_seed in by_arm.values())))
     used = {arm: shared or sorted(by_seed) for arm, by_seed in by_arm.items()}
     seeds = min(len(s) for s in used.values())
@@ -210,6 +213,21 @@ def _judge_on(
         return _open(claim, name, seeds, str(error))
     verdict, reason = _side(claim, low, high)
     return ScenarioVerdict(claim, name, verdict, value, low, high, seeds, reason)
+
+
+def _resampled_within(claim: Claim, name: str, by_seed: Mapping[int, Mapping[str, Any]]) -> ScenarioVerdict:
+    """The interval that the arm's one cell has found by resampling units of its own."""
+    if len(by_seed) > 1:
+        return _open(
+            claim, name, len(by_seed), f"{claim.arm} has {len(by_seed)} seeds, each with an interval of its own"
+        )
+    rows = list(by_seed.values())
+    parts = [claim.metrics[0] + ending for ending in ("", "_low", "_high")]
+    if reason := _defect(replace(claim, metric=tuple(parts)), rows):
+        return _open(claim, name, 1, reason)
+    value, low, high = (float(_figures(rows[0])[part]) for part in parts)
+    verdict, reason = _side(claim, low, high)
+    return ScenarioVerdict(claim, name, verdict, value, low, high, 1, reason)
 
 
 def _joint(

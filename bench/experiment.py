@@ -10,7 +10,7 @@ from typing import Any, Literal
 from scisuite.core import InvalidInput
 
 Role = Literal["method", "ablation", "peer", "floor"]
-Statistic = Literal["ratio_of_means", "difference_of_means", "mean", "median", "minimum", "maximum"]
+Statistic = Literal["ratio_of_means", "difference_of_means", "mean", "median", "minimum", "maximum", "resampled"]
 Relation = Literal["<=", ">="]
 
 COMPARISONS = frozenset({"ratio_of_means", "difference_of_means"})
@@ -102,9 +102,11 @@ class Claim:
         worst value. Otherwise each is judged by itself, and all must hold. For statistics of one arm.
     across : {"worst", "median"}
         What a claim judged ``jointly`` is about: the worst of its scenarios and arms, or the median of them.
-    statistic : {"ratio_of_means", "difference_of_means", "mean", "median", "minimum", "maximum"}
+    statistic : {"ratio_of_means", "difference_of_means", "mean", "median", "minimum", "maximum", "resampled"}
         The first two compare arms, the others are of one arm. A minimum and a maximum, over seeds and scenarios, are
-        exact: their interval is the value itself.
+        exact: their interval is the value itself. ``"resampled"`` is for a cell that has resampled units of its own,
+        such as the replications of a study: the arm has one seed, whose metrics ``<metric>_low`` and ``<metric>_high``
+        (:func:`scisuite.bench.intervals.resampled`) are the interval.
     relation : {"<=", ">="}
     target : float or None
         ``None`` publishes a value that is never judged.
@@ -263,6 +265,8 @@ def _check_claim(claim: Claim) -> None:
         if any((against is not None) != two for _, against in each.pairs):
             number = "compares two arms" if two else "is of one arm: there is nothing to be against"
             raise InvalidInput(f"{each.id}: a {each.statistic.replace('_', ' ')} {number}")
+        if each.statistic == "resampled" and (each.pooled or each.jointly or len(each.metrics) > 1):
+            raise InvalidInput(f"{each.id}: what a cell has resampled is judged by itself, one metric at a time")
         if each.jointly and two:
             raise InvalidInput(f"{each.id}: only a statistic of one arm is judged jointly")
         if each.across == "median" and not each.jointly:

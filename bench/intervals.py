@@ -72,6 +72,62 @@ def interval(claim: Claim, scenario: str, values: Array, against: Array | None, 
     return _percentiles(resampled)
 
 
+def resampled(
+    metric: str,
+    groups: Sequence[Array],
+    statistic: Callable[..., Any],
+    rng: np.random.Generator,
+    *,
+    resamples: int = RESAMPLES,
+) -> dict[str, float]:
+    """A statistic of means with its interval over the units that a cell ran itself, as metrics of that cell.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the statistic.
+    groups : sequence of float64 (n_i, k_i)
+        Units in rows; each group is resampled by itself. Whatever belongs to one unit stands in its row.
+    statistic : callable
+        Of the groups' column means, float64 (..., k_i) each; gives (...).
+    rng : numpy.random.Generator
+        Draws the resamples, 10 000 by default.
+
+    Returns
+    -------
+    dict
+        ``metric``, ``metric_low`` and ``metric_high``, the bounds of the 95 % percentile interval; below six units of
+        a single group, the least and the greatest of the statistic taken unit by unit.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no unit.
+    """
+    if not groups or any(group.ndim != 2 or not len(group) for group in groups):
+        raise InvalidInput("there is nothing to resample: every group needs units in rows")
+    value = float(statistic(*(group.mean(axis=0) for group in groups)))
+    if len(groups) == 1 and len(groups[0]) < FEWEST_SEEDS_TO_RESAMPLE:
+        each = np.asarray(statistic(groups[0]))
+        low, high = float(each.min()), float(each.max())
+    else:
+        low, high = _percentiles(np.asarray(statistic(*(_resampled_means(group, rng, resamples) for group in groups))))
+    return {metric: value, f"{metric}_low": low, f"{metric}_high": high}
+
+
+def _resampled_means(group: Array, rng: np.random.Generator, resamples: int) -> Array:
+    """Column means of ``resamples`` draws with replacement, (resamples, k), a block of draws at a time."""
+    n = len(group)
+    means = np.empty((resamples, group.shape[1]))
+    block = max(1, 4_000_000 // n)
+    for begin in range(0, resamples, block):
+        size = min(block, resamples - begin)
+        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+        means[begin : begin + size] = counts @ group / n
+    return means
+
+
 def joint_interval(claim: Claim, cases: Sequence[Array]) -> tuple[float, float]:
     """The interval of the worst or the median of several cases, whose seeds are resampled together.
 

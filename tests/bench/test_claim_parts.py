@@ -9,6 +9,7 @@ import pytest
 
 from scisuite.bench.claims import judge
 from scisuite.bench.experiment import Arm, Claim, Experiment, Limit, Tier
+from scisuite.bench.intervals import resampled
 from scisuite.core import InvalidInput
 
 
@@ -112,6 +113,39 @@ def test_a_joint_claim_can_be_about_the_median_of_its_scenarios():
     assert judge(asked, rows[:-3]).reason == "there is no row of a on u"
 
 
+def test_a_cell_that_resampled_its_own_units_brings_its_own_interval():
+    asked = alone(metric="rate", statistic="resampled", target=0.5)
+    rows = _measured("a", "s", rate=[0.6], rate_low=[0.55], rate_high=[0.7])
+    verdict = judge(asked, rows)
+    assert (verdict.value, verdict.low, verdict.high, verdict.verdict) == (0.6, 0.55, 0.7, "holds")
+    assert judge(replace(asked, target=0.65), rows).verdict == "undecided"
+    assert judge(asked, _measured("a", "s", rate=[0.6], rate_low=[0.55])).reason == (
+        "a on s, seed 0: the metric rate_high is missing"
+    )
+    twice = _measured("a", "s", rate=[0.6, 0.6], rate_low=[0.55, 0.5], rate_high=[0.7, 0.7])
+    assert judge(asked, twice).reason == "a has 2 seeds, each with an interval of its own"
+
+
+def test_resampling_within_a_cell_is_the_bootstrap_of_its_units():
+    rng = np.random.default_rng(0)
+    ones = rng.normal(3.0, 1.0, (400, 1))
+    found = resampled("m", [ones], lambda mean: mean[..., 0], np.random.default_rng(1))
+    standard_error = ones.std() / 20
+    assert found["m"] == ones.mean()
+    np.testing.assert_allclose(
+        [found["m_low"], found["m_high"]],
+        ones.mean() + 1.96 * standard_error * np.array([-1, 1]),
+        atol=0.15 * standard_error,
+    )
+    few = resampled("m", [np.array([[1.0], [4.0], [2.0]])], lambda mean: mean[..., 0], np.random.default_rng(1))
+    assert few == {"m": 7 / 3, "m_low": 1.0, "m_high": 4.0}
+    pair = np.column_stack([ones[:, 0], ones[:, 0] / 2])
+    ratio = resampled("r", [pair], lambda mean: mean[..., 1] / mean[..., 0], np.random.default_rng(1))
+    np.testing.assert_allclose(list(ratio.values()), 0.5)
+    with pytest.raises(InvalidInput, match="there is nothing to resample"):
+        resampled("m", [np.empty((0, 1))], lambda mean: mean[..., 0], rng)
+
+
 def test_a_minimum_and_a_maximum_are_exact_over_seeds_scenarios_and_arms():
     rows = [*_rows_of("a", "s", [1.0] * 8), *_rows_of("a", "t", [1.0] * 7 + [0.9]), *_rows_of("b", "s", [0.8] * 8)]
     least = alone(statistic="minimum", scenarios=("s", "t"))
@@ -204,6 +238,10 @@ def test_the_rows_are_those_of_the_experiment_whatever_the_claims_are_called():
         (
             Claim("toy.lone", "", "loss", "a", "b", ("s",), jointly=True),
             "toy.lone: only a statistic of one arm is judged jointly",
+        ),
+        (
+            alone(statistic="resampled", pooled=True),
+            "toy.lone: what a cell has resampled is judged by itself, one metric at a time",
         ),
         (
             Claim("toy.lone", "", "loss", "a", None, ("s",), "median", across="median"),
