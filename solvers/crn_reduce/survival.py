@@ -1,0 +1,176 @@
+"""Networks whose messages do not die out: how slowly values must be recycled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scisuite.core import EngineFailure, InvalidInput
+from scisuite.scenarios.factor_graphs import FactorGraph
+from scisuite.solvers.crn_reduce.compile import compile_napp_adams
+from scisuite.solvers.crn_reduce.network import CRN, PoolKey, Pools
+from scisuite.solvers.crn_reduce.steady import SteadyState, steady_state
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of one rate of recycling.
+
+    Attributes
+    ----------
+    k_rec : float
+    least_share : float
+        Least assigned mass of a pool at rest, relative to the pool's total.
+    pool : PoolKey or str
+        Whose it is.
+    n_extinct : int
+        How many pools have died out.
+    seconds : float
+        Processor time.
+    """
+
+    k_rec: float
+    least_share: float
+    pool: PoolKey | str
+    n_extinct: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Survival:
+    """The rates of recycling that were tried, in order, and the steady state at the last one, where nothing dies out."""
+
+    attempts: tuple[Attempt, ...]
+    steady: SteadyState = field(repr=False)
+
+    @property
+    def k_rec(self) -> float:
+        """The rate of recycling that was found."""
+        return self.attempts[-1].k_rec
+
+    @property
+    def seconds(self) -> float:
+        """Processor time of all attempts."""
+        return sum(attempt.seconds for attempt in self.attempts)
+
+
+def compile_surviving(
+    graph: FactorGraph,
+    *,
+    k_sum: float = 1.0,
+    k_prod: float = 1.0,
+    k_rec: float = 0.1,
+    total: float = 1.0,
+    divide: float = 3.0,
+    tol: float = 1e-9,
+    max_tries: int = 20,
+) -> tuple[CRN, Survival]:
+    """Compile a graph with the first rate of recycling of k_rec, k_rec/3, k_rec/9, … at which no message dies out.
+
+    A pool's assigned mass a is fed by the products of those of its catalyst pools: at a steady state
+    a = total · g/(1 + g), g = (k/k_rec) · Z · Π a, where Z is what the message sums to when its inputs are normalised.
+    So masses shrink along chains and at variables of many factors, and at too large a k_rec only the state without
+    messages is left: its residual is as small as any, and its beliefs are wrong. Which state a network reaches is found
+    by letting it come to rest from the compiled start (:func:`steady_state`), once for each rate.
+
+    Parameters
+    ----------
+    k_sum, k_prod, total : float
+        As in :func:`compile_napp_adams`.
+    k_rec : float
+        The rate of recycling to begin with.
+    divide : float
+        What it is divided by after each failure, above 1.
+    tol : float
+        A pool whose assigned mass is not above this part of its total has died out.
+    max_tries : int
+        Most rates to be tried.
+
+    Returns
+    -------
+    CRN
+    Survival
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the graph cannot be compiled.
+    EngineFailure
+        If a message dies out at every rate that was tried, as it does where evidence is impossible: the error names
+        its pool. Also if the integrator gives up or the network does not come to rest.
+    """
+    if not (math.isfinite(divide) and divide > 1):
+        raise InvalidInput(f"divide must be finite and above 1, not {divide!r}")
+    if isinstance(max_tries, bool) or not isinstance(max_tries, int | np.integer) or max_tries < 1:
+        raise InvalidInput(f"max_tries must be a whole number of at least 1, not {max_tries!r}")
+    _require_share(tol)
+    attempts: list[Attempt] = []
+    for i in range(max_tries):
+        rate = k_rec / divide**i
+        crn = compile_napp_adams(graph, k_sum=k_sum, k_prod=k_prod, k_rec=rate, total=total)
+        steady = _at_rest(crn, None)
+        attempts.append(_attempt(steady, rate, tol))
+        if not attempts[-1].n_extinct:
+            return crn, Survival(tuple(attempts), steady)
+    last = attempts[-1]
+    raise EngineFailure(
+        f"{last.n_extinct} messages die out at every k_rec from {k_rec:g} to {last.k_rec:.3g}, most of all {last.pool}: "
+        f"{last.least_share:.1e} of its pool is assigned"
+    )
+
+
+def survives(crn: CRN, *, tol: float = 1e-9, pools: Pools | None = None) -> bool:
+    """Whether no pool of the network has an assigned mass of ``tol`` of its total or less once it is at rest.
+
+    Raises
+    ------
+    InvalidInput
+        If ``tol`` is out of its range, or no pools are known or found.
+    EngineFailure
+        If the integrator gives up or the network does not come to rest.
+    """
+    _require_share(tol)
+    return not _attempt(_at_rest(crn, pools), math.nan, tol).n_extinct
+
+
+def largest_surviving(
+    graph: FactorGraph, rates: Iterable[float] = (1.0, 0.3, 0.1, 0.03, 0.01), *, tol: float = 1e-9
+) -> float | None:
+    """The largest of some rates of recycling at which no message of the graph's network dies out; None if all do.
+
+    Raises
+    ------
+    InvalidInput
+        If a rate is not above zero, ``tol`` is out of its range, or the graph cannot be compiled.
+    EngineFailure
+        If the integrator gives up or a network does not come to rest.
+    """
+    for rate in sorted(rates, reverse=True):
+        if survives(compile_napp_adams(graph, k_rec=rate), tol=tol):
+            return float(rate)
+    return None
+
+
+def _at_rest(crn: CRN, pools: Pools | None) -> SteadyState:
+    steady = steady_state(crn, pools=pools)
+    if not steady.converged:
+        raise EngineFailure(
+            f"the network did not come to rest in {steady.iterations} steps: its residual is {steady.residual:.1e}"
+        )
+    return steady
+
+
+def _attempt(steady: SteadyState, k_rec: float, tol: float) -> Attempt:
+    pools = steady.conserved
+    mass, totals = steady.assigned_mass, steady.pool_totals
+    share = np.where(pools.sizes > 1, mass / np.where(totals > 0, totals, 1.0), np.inf)
+    least = int(share.argmin())
+    return Attempt(k_rec, float(share[least]), pools.labels[least], int((share <= tol).sum()), steady.seconds)
+
+
+def _require_share(tol: float) -> None:
+    if not 0 < tol < 1:
+        raise InvalidInput(f"tol must be between 0 and 1, not {tol!r}")
