@@ -58,9 +58,11 @@ class ReducingAgent(ABC):
 
     def observe(self, transition: Transition) -> None:
         """Learn nothing."""
+        return
 
     def _begin(self, seed: int) -> None:
         """Forget the last episode."""
+        return
 
     @abstractmethod
     def _choose(self, env: CRNReduceEnv) -> int | None:

@@ -1,4 +1,4 @@
-"""A policy of sb3-contrib's MaskablePPO that judges every action by the same small network. Importing this imports torch."""
+"""A policy for sb3-contrib's MaskablePPO that judges every action by the same network. Importing this imports torch."""
 
 from __future__ import annotations
 
@@ -46,9 +46,8 @@ class SiteNetwork(nn.Module):
         self.each = nn.Sequential(nn.Linear(N_FEATURES, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
         self.score = nn.Sequential(nn.Linear(3 * width, width), nn.ReLU(), nn.Linear(width, 1))
         self.summary = nn.Sequential(nn.Linear(2 * width, width), nn.ReLU())
-        last = self.score[-1]
         with torch.no_grad():
-            last.weight.mul_(0.1)
+            self.score[-1].weight.mul_(0.1)  # type: ignore[operator]
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         rows, board = self._read(features)
@@ -58,7 +57,8 @@ class SiteNetwork(nn.Module):
         return self._scores(*self._read(features))
 
     def forward_critic(self, features: Tensor) -> Tensor:
-        return self.summary(self._read(features)[1])
+        found: Tensor = self.summary(self._read(features)[1])
+        return found
 
     def _read(self, features: Tensor) -> tuple[Tensor, Tensor]:
         given = features.view(len(features), self.n_actions, N_FEATURES)
@@ -68,7 +68,8 @@ class SiteNetwork(nn.Module):
         return rows, board
 
     def _scores(self, rows: Tensor, board: Tensor) -> Tensor:
-        return self.score(torch.cat([rows, board[:, None].expand(-1, self.n_actions, -1)], dim=2)).squeeze(2)
+        scores: Tensor = self.score(torch.cat([rows, board[:, None].expand(-1, self.n_actions, -1)], dim=2))
+        return scores.squeeze(2)
 
 
 class SitePolicy(MaskableMultiInputActorCriticPolicy):
@@ -84,12 +85,14 @@ class SitePolicy(MaskableMultiInputActorCriticPolicy):
         super().__init__(*arguments, **keywords)
 
     def _build_mlp_extractor(self) -> None:
-        self.mlp_extractor = SiteNetwork(int(self.action_space.n), self._width).to(self.device)
+        network: Any = SiteNetwork(self.features_dim // N_FEATURES, self._width)
+        self.mlp_extractor = network.to(self.device)
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
         self.action_net = nn.Identity()
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+        optimizer: Any = self.optimizer_class
+        self.optimizer = optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | {"max_table": self._max_table, "width": self._width}

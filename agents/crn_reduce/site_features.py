@@ -34,11 +34,11 @@ class Sites:
 def site_features(observation: dict[str, Tensor], max_table: float = math.inf) -> Sites:
     """Features of every action of ``sci/CRNReduce-v0``.
 
-    They are the kind of move, whether it is legal, its reward as a share of the present size, the table and the factor
-    that it makes, values, degree and keep mark of the variable that it is about, and, since a cluster move is only worth
-    what it prepares, what eliminating that variable altogether would bring: whether that can be done, its reward, the
-    table it makes, the variables it joins and how many factors then share two variables with the new one. Where tables
-    have zeros the sizes are upper bounds.
+    They are the kind of move; whether it is legal; its reward as a share of the present size; the table and the factor
+    that it makes; values, degree and keep mark of the variable that it is about; and, since a cluster move is only
+    worth what it prepares, what eliminating that variable altogether would bring: whether that can be done, its reward,
+    the table it makes, the variables it joins and how many factors then share two variables with the new one. Where
+    tables have zeros the sizes are upper bounds.
 
     Parameters
     ----------

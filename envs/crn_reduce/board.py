@@ -181,11 +181,10 @@ class Board:
         before = scopes[a]
         scopes[a] = (before | scopes[b] if b >= 0 else before) & ~gone
         entries[a] = self.table_size(scopes[a])
-        if supports[a] is None and (b < 0 or supports[b] is None):
-            nonzero[a] = entries[a]
-        else:
+        if supports[a] is not None or (b >= 0 and supports[b] is not None):
             supports[a] = self._support(a, b, v if gone else None)
-            nonzero[a] = int(np.count_nonzero(supports[a]))
+        support = supports[a]
+        nonzero[a] = entries[a] if support is None else int(np.count_nonzero(support))
         if b >= 0:
             sources[a] |= sources[b]
             scopes[b] = sources[b] = entries[b] = nonzero[b] = 0

@@ -92,9 +92,9 @@ class CRNReduceEnv(gym.Env[Any, Any]):
     ``belief_error``: float, largest difference of a surviving belief, NaN where none was compared;
     ``converged_starts``: int, of 4.
 
-    With ``verify="stop"`` STOP runs belief propagation (damping .3, tolerance 1e-12) from 4 starts on the graph that the
-    episode began with, carries every fixed point over to the reduced graph, and runs it there: ``verified`` is true if
-    all surviving beliefs then agree within 1e-8. If none of the 4 runs converges nothing is known: ``verified`` is
+    With ``verify="stop"`` STOP runs belief propagation (damping .3, tolerance 1e-12) from 4 starts on the graph that
+    the episode began with, carries every fixed point over to the reduced graph, and runs it there: ``verified`` is true
+    if all surviving beliefs then agree within 1e-8. If none of the 4 runs converges nothing is known: ``verified`` is
     false, and the reward stays.
 
     Arguments

@@ -96,7 +96,8 @@ class Viewer:
 
     def _of_factor(self, board: Board, place: int) -> Place:
         """Amid the factors it is made of; a single one where it began."""
-        return np.mean([self._places[f"f{i}"] for i in members(board.sources[place])], axis=0)
+        middle: Place = np.mean([self._places[f"f{i}"] for i in members(board.sources[place])], axis=0)
+        return middle
 
 
 def _layout(board: Board) -> dict[str, Place]:
@@ -133,9 +134,9 @@ def _draw_sizes(axes: Any, sizes: Sequence[int]) -> None:
 
 
 def _write(figure: Any, board: Board, sizes: Sequence[int]) -> None:
-    saved = 1 - sizes[-1] / sizes[0]
+    saved, moves = 1 - sizes[-1] / sizes[0], len(sizes) - 1
     figure.text(0.02, 0.945, "factor graph", size=13, weight="bold", va="center")
-    figure.text(0.73, 0.945, f"{saved:.0%} smaller after {len(sizes) - 1} moves", size=11, va="center")
+    figure.text(0.73, 0.945, f"{saved:.0%} smaller after {moves} move{'s' * (moves != 1)}", size=11, va="center")
     lines = [
         f"species  {board.species:,}",
         f"reactions  {board.reactions:,}",

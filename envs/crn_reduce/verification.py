@@ -74,9 +74,9 @@ def verify_reduction(reduction: Reduction, rng: np.random.Generator) -> Verifica
         for old, new in zip(before, after, strict=True)
         for found, v, belief in ((old, v, belief) for v, belief in new.var_beliefs.items())
     ]
-    error = float(np.max(differences))
-    if not error < TOLERANCE:
-        return Verification(False, True, f"a surviving belief moved by {error:.2g}", error, len(before))
+    most = float(np.max(differences))
+    if not most < TOLERANCE:
+        return Verification(False, True, f"a surviving belief moved by {most:.2g}", most, len(before))
     if not all(found.converged for found in after):
-        return Verification(False, False, "belief propagation did not converge again", error, len(before))
-    return Verification(True, False, f"surviving beliefs agree within {TOLERANCE:g}", error, len(before))
+        return Verification(False, False, "belief propagation did not converge again", most, len(before))
+    return Verification(True, False, f"surviving beliefs agree within {TOLERANCE:g}", most, len(before))
