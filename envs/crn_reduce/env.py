@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
 Info = dict[str, Any]
 
-NOT_ASKED = Verification(False, False, "not asked for: verify='never'", math.nan, 0)
-ILLEGAL = Verification(False, False, "the episode ended with an illegal move", math.nan, 0)
+NOT_ASKED = Verification(False, False, "not asked for: verify='never'", None, 0)
+ILLEGAL = Verification(False, False, "the episode ended with an illegal move", None, 0)
 
 
 class CRNReduceEnv(gym.Env[Any, Any]):
@@ -89,8 +88,8 @@ class CRNReduceEnv(gym.Env[Any, Any]):
     ----
     ``action_mask``: int8 (4 n + 1,), as ``action_masks()``; ``species``, ``reactions``, ``size``: int; ``moves``: int,
     moves made; ``instance_seed``: int. At the end also ``verified``: bool; ``verification``: str, why or why not;
-    ``belief_error``: float, largest difference of a surviving belief, NaN where none was compared;
-    ``converged_starts``: int, of 4.
+    ``converged_starts``: int, of 4; ``belief_error``: float, largest difference of a surviving belief,
+    where any was compared.
 
     With ``verify="stop"`` STOP runs belief propagation (damping .3, tolerance 1e-12) from 4 starts on the graph that
     the episode began with, carries every fixed point over to the reduced graph, and runs it there: ``verified`` is true
@@ -267,7 +266,7 @@ class CRNReduceEnv(gym.Env[Any, Any]):
         try:
             reduction = self.reduction()
         except InvalidInput as error:
-            return Verification(False, True, f"the moves cannot be carried out: {error}", math.nan, 0)
+            return Verification(False, True, f"the moves cannot be carried out: {error}", None, 0)
         return verify_reduction(reduction, generator(self.instance.seed, "crn_reduce verification"))
 
     def _end(self, reward: float, found: Verification) -> tuple[Observation, float, bool, bool, Info]:
@@ -276,9 +275,10 @@ class CRNReduceEnv(gym.Env[Any, Any]):
         info = self._info() | {
             "verified": found.verified,
             "verification": found.reason,
-            "belief_error": found.belief_error,
             "converged_starts": found.converged,
         }
+        if found.belief_error is not None:
+            info["belief_error"] = found.belief_error
         return self.task.observe(self.board), reward, True, False, info
 
     def _info(self) -> Info:

@@ -29,8 +29,8 @@ class Verification:
         A surviving belief differs by :data:`TOLERANCE` or more.
     reason : str
         In words.
-    belief_error : float
-        Largest difference of a surviving belief; NaN if nothing could be compared.
+    belief_error : float or None
+        Largest difference of a surviving belief; ``None`` if none was compared.
     converged : int
         How many of the runs on the full graph converged.
     """
@@ -38,7 +38,7 @@ class Verification:
     verified: bool
     moved: bool
     reason: str
-    belief_error: float
+    belief_error: float | None
     converged: int
 
 
@@ -61,14 +61,14 @@ def verify_reduction(reduction: Reduction, rng: np.random.Generator) -> Verifica
     try:
         before = [found for found in run(MessagePassing(full), [None, *[rng] * (N_STARTS - 1)]) if found.converged]
     except InvalidInput as error:
-        return Verification(False, False, f"belief propagation fails on the full graph: {error}", np.nan, 0)
+        return Verification(False, False, f"belief propagation fails on the full graph: {error}", None, 0)
     if not before:
-        return Verification(False, False, "no run of belief propagation converged on the full graph", np.nan, 0)
+        return Verification(False, False, "no run of belief propagation converged on the full graph", None, 0)
     try:
         starts = [carry_messages(found.messages, reduction.made_of, reduced) for found in before]
         after = run(MessagePassing(reduced), starts)
     except InvalidInput as error:
-        return Verification(False, True, f"the reduced graph has not that fixed point: {error}", np.nan, len(before))
+        return Verification(False, True, f"the reduced graph has not that fixed point: {error}", None, len(before))
     differences = [
         np.abs(found.var_beliefs[v] - belief).max()
         for old, new in zip(before, after, strict=True)

@@ -7,35 +7,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scisuite.core import InvalidInput
 from scisuite.scenarios.base import Description, WorldScenario
 from scisuite.scenarios.factor_graphs.graph import FactorGraph
+from scisuite.scenarios.factor_graphs.scenario import Problem
 
 TRIES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class PlanningProblem:
-    """A factor graph to be reduced under caps.
+class PlanningProblem(Problem):
+    """A factor graph to be reduced under caps; nothing is observed.
 
     Attributes
     ----------
-    graph : FactorGraph
-    keep : tuple of str
-        Variables that may not be eliminated.
     max_molecularity, max_table : int
         The caps: molecules that may meet in a reaction, and entries that a table may have.
-    potentials : float64 (n_entries,)
-        All tables behind one another.
     """
 
-    graph: FactorGraph
-    keep: tuple[str, ...]
     max_molecularity: int
     max_table: int
-    potentials: NDArray[np.float64]
 
 
 class PlanningScenario(WorldScenario):
@@ -124,13 +116,8 @@ class PlanningScenario(WorldScenario):
         graph = FactorGraph(card, {f"f{i}": pair for i, pair in enumerate(zip(scopes, tables, strict=True))})
         n_kept = int(rng.integers(self.keep[0], self.keep[1] + 1))
         kept = rng.choice(len(card), n_kept, replace=False)
-        return PlanningProblem(
-            graph,
-            tuple(f"x{i}" for i in sorted(kept.tolist())),
-            self.max_molecularity,
-            self.max_table,
-            np.concatenate([table.ravel() for table in tables]),
-        )
+        keep = tuple(f"x{i}" for i in sorted(kept.tolist()))
+        return PlanningProblem(graph, keep, {}, graph, self.max_molecularity, self.max_table)
 
     def describe(self) -> Description:
         low, high = self.variables
