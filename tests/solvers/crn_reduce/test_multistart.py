@@ -11,7 +11,7 @@ from scisuite.core import InvalidInput
 from scisuite.scenarios.factor_graphs import FactorGraph
 from scisuite.solvers.crn_reduce.belief_propagation import bp
 from scisuite.solvers.crn_reduce.bethe import bethe_free_energy
-from scisuite.solvers.crn_reduce.fixed_points import fixed_points, match_fixed_points
+from scisuite.solvers.crn_reduce.multistart import fixed_points, match_fixed_points
 
 
 def ising(coupling: float, n: int = 3) -> FactorGraph:
