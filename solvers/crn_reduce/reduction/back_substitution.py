@@ -154,7 +154,8 @@ _UNDO = {
 
 
 def _marginal(belief: Floats, axis: int) -> Floats:
-    return belief.sum(axis=tuple(i for i in range(belief.ndim) if i != axis))
+    marginal: Floats = belief.sum(axis=tuple(i for i in range(belief.ndim) if i != axis))
+    return marginal
 
 
 def _require_beliefs(what: str, beliefs: Mapping[str, Floats], shapes: Mapping[str, tuple[int, ...]]) -> None:

@@ -31,7 +31,8 @@ class Draft:
     moves : list of Move
         What was done.
     journal : list of str
-        Name of a factor for every time that it was changed, so that a reader can look at what is new.
+        All factors, and then the name of one for every time that it was changed, so that a reader can look at what is
+        new to it.
     """
 
     def __init__(self, graph: FactorGraph, keep: Iterable[str] = ()) -> None:
@@ -42,7 +43,7 @@ class Draft:
         self.tables = {name: factor.table for name, factor in graph.factors.items()}
         self.holders = {v: dict.fromkeys(names) for v, names in graph.factors_of.items()}
         self.moves: list[Move] = []
-        self.journal: list[str] = []
+        self.journal = list(graph.factors)
         self._states = dict(graph.states)
         self._exponent = 0
         self._logarithms: list[float] = []
@@ -132,7 +133,7 @@ class Draft:
 
     def scale_changed(self) -> None:
         """Bring the largest entry of every table that was changed into [1, 2)."""
-        for factor in dict.fromkeys(self.journal):
+        for factor in dict.fromkeys(self.journal[len(self.graph.factors) :]):
             if factor in self.tables:
                 table, power = scaled(self.tables[factor])
                 if power:

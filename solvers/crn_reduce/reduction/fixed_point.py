@@ -41,7 +41,6 @@ class Reducer:
     def run(self) -> None:
         """Make all moves there are, and scale the tables that were changed."""
         draft = self._draft
-        draft.journal.extend(draft.scopes)
         while True:
             refined = self._refine()
             if refined or not self._read:

@@ -236,8 +236,8 @@ def split(draft: Draft, factor: str, part: Sequence[str] | None = None) -> Move:
             raise NotExactError(f"{', '.join(part)} are not some and not all of {', '.join(scope)}")
     tables = factorised(draft.tables[factor], axes)
     if tables is None:
-        names = ", ".join(scope[i] for i in axes)
-        raise NotExactError(f"the table of factor {factor!r} is no product of one of {names} and one of the others")
+        some = ", ".join(scope[i] for i in axes)
+        raise NotExactError(f"the table of factor {factor!r} is no product of one of {some} and one of the others")
     operand = draft.operand(factor)
     names = (factor, draft.unused_name(factor))
     scopes = tuple(scope[i] for i in axes), tuple(v for i, v in enumerate(scope) if i not in axes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,10 @@ from scisuite.core import InvalidInput
 from scisuite.core.registry import did_you_mean
 from scisuite.solvers.crn_reduce.compile import compile_napp_adams
 from scisuite.solvers.crn_reduce.network import BELIEF, CRN
+from scisuite.solvers.crn_reduce.reduction.certificate import Certificate
+from scisuite.solvers.crn_reduce.reduction.errors import CertificateError
 from scisuite.solvers.crn_reduce.reduction.reduction import Reduction, reduce
+from scisuite.solvers.crn_reduce.reduction.verify import check
 
 if TYPE_CHECKING:
     from scisuite.solvers.crn_reduce.recovery import Recovery
@@ -43,6 +47,28 @@ def reduce_crn(
     recovery = recover_named(crn)
     reduction = reduce(recovery.graph, kept_variables(crn, recovery, keep), moves)
     return compile_napp_adams(reduction.graph, **vars(recovery.rates)), reduction
+
+
+def verify_networks(before: CRN, certificate: Certificate, after: CRN) -> None:
+    """:func:`~scisuite.solvers.crn_reduce.reduction.verify.verify_certificate` for networks.
+
+    Both are recovered, and must have the same rates besides; a network has no ``log_scale``, which is not looked at.
+
+    Raises
+    ------
+    NotNappAdams
+        If one of them is no compiled factor graph.
+    CertificateError
+        If the certificate does not lead from one to the other.
+    """
+    from scisuite.solvers.crn_reduce.recovery import recover_named
+
+    found, left = recover_named(before), recover_named(after)
+    check(found.graph, certificate, left.graph, with_log_scale=False)
+    for name, rate in vars(found.rates).items():
+        other = getattr(left.rates, name)
+        if not math.isclose(rate, other, rel_tol=1e-12):
+            raise CertificateError(f"the networks differ in {name}: {rate!r} before, {other!r} after")
 
 
 def kept_variables(crn: CRN, recovery: Recovery, names: Iterable[str]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class Reduction:
 
         After ``split`` both parts are made of the same.
         """
-        parts = {name: (name,) for name in self.original.factors}
+        parts: dict[str, tuple[str, ...]] = {name: (name,) for name in self.original.factors}
         for move in self.certificate:
             if move.kind == "split":
                 whole = parts[move.operands[0].name]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scisuite.scenarios.factor_graphs.graph import Table
 from scisuite.solvers.crn_reduce.reduction.errors import BeyondFloat64
@@ -76,7 +77,8 @@ def in_range(operation: Callable[..., Table], *tables: Table) -> tuple[Table, in
 
 def summed_out(table: Table, axis: int) -> Table:
     """Σ over one axis."""
-    return np.add.reduce(table, axis=axis)
+    summed: Table = np.add.reduce(table, axis=axis)
+    return summed
 
 
 def multiplied_along(table: Table, vector: Table, axis: int) -> Table:
@@ -104,9 +106,10 @@ def joined(a: Table, b: Table, axis_a: int, axis_b: int) -> Table:
     return np.ascontiguousarray(np.moveaxis(wide * aligned, a.ndim - 1, axis_a))
 
 
-def possible_values(table: Table, axis: int) -> np.ndarray:
+def possible_values(table: Table, axis: int) -> NDArray[np.bool_]:
     """bool (K,): the values along an axis at which the table is not zero everywhere."""
-    return np.any(table, axis=tuple(i for i in range(table.ndim) if i != axis))
+    possible: NDArray[np.bool_] = np.any(table, axis=tuple(i for i in range(table.ndim) if i != axis))
+    return possible
 
 
 def factorised(table: Table, part: tuple[int, ...]) -> tuple[Table, Table] | None:
