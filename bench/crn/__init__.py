@@ -1,0 +1,1 @@
+"""What ``scisuite crn`` does between its options and its tables."""
