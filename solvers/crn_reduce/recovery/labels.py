@@ -7,7 +7,7 @@ import numpy as np
 from scisuite.solvers.crn_reduce.errors import NotNappAdams
 from scisuite.solvers.crn_reduce.network import Ints
 from scisuite.solvers.crn_reduce.recovery.partition import Partition, same, typical
-from scisuite.solvers.crn_reduce.recovery.roles import NONE, Roles
+from scisuite.solvers.crn_reduce.recovery.roles import NONE, Roles, require_all_catalysts
 
 
 def align_values(pools: Partition, roles: Roles) -> tuple[Ints, float]:
@@ -43,13 +43,7 @@ def align_values(pools: Partition, roles: Roles) -> tuple[Ints, float]:
             "or of a message from a variable is made by exactly one"
         )
     k_prod = _shared_rate(pools, rows)
-    lacking = rows[reactions.n_catalysts[rows] != roles.n_read[pool[rows]]]
-    if len(lacking):
-        row = int(lacking[0])
-        raise NotNappAdams(
-            f"{reactions.text(row)} has {reactions.n_catalysts[row]} catalysts, but {pools.name(int(pool[row]))} reads "
-            f"{roles.n_read[pool[row]]} pools, each of which catalyses all of its reactions"
-        )
+    require_all_catalysts(pools, roles, rows)
     owned = np.flatnonzero(roles.owner != NONE)
     unequal = owned[pools.size[owned] != pools.size[roles.owner[owned]]]
     if len(unequal):

@@ -95,7 +95,9 @@ def require_recompiles(recovery: Recovery, crn: CRN) -> None:
     other, species = _compiled(recovery)
     if rate_difference(crn, other, species) > SAME:
         row = differing_reaction(crn, other, species)
-        what = "a reaction is missing" if row is None else f"{reaction_text(crn, row)} is not among its reactions, or has another rate"
+        what = "a reaction is missing"
+        if row is not None:
+            what = f"{reaction_text(crn, row)} is not among its reactions, or has another rate there"
         raise NotNappAdams(f"the network is not what the factor graph read from it compiles to: {what}")
 
 

@@ -79,6 +79,19 @@ def find_roles(pools: Partition) -> Roles:
     return Roles(reader, read, n_read, is_belief, is_sum, is_product, is_loose, owner, missing, degree)
 
 
+def require_all_catalysts(pools: Partition, roles: Roles, rows: Ints) -> None:
+    """Refuse production without a catalyst of some pool that other reactions of the same pool read."""
+    reactions = pools.reactions
+    pool = pools.pool_of[reactions.made]
+    lacking = rows[reactions.n_catalysts[rows] != roles.n_read[pool[rows]]]
+    if len(lacking):
+        row = int(lacking[0])
+        raise NotNappAdams(
+            f"{reactions.text(row)} lacks a catalyst: the reactions of {pools.name(int(pool[row]))} read "
+            f"{roles.n_read[pool[row]]} pools, and this one {reactions.n_catalysts[row]}"
+        )
+
+
 def _beliefs(reader: Ints, read: Ints, n_read: Ints, never_read: np.ndarray) -> tuple[np.ndarray, Ints]:
     """Which pools are beliefs, and the belief that reads each pool."""
     ends = np.flatnonzero(never_read[reader])

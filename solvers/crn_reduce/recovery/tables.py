@@ -12,7 +12,7 @@ from scisuite.solvers.crn_reduce.recovery.factors import Edges
 from scisuite.solvers.crn_reduce.recovery.layout import Layout, by_shape, lay_out, positions
 from scisuite.solvers.crn_reduce.recovery.matching import match_matrices, rate_classes, row_classes
 from scisuite.solvers.crn_reduce.recovery.partition import SAME, Partition, same
-from scisuite.solvers.crn_reduce.recovery.roles import Roles
+from scisuite.solvers.crn_reduce.recovery.roles import Roles, require_all_catalysts
 
 
 def read_tables(pools: Partition, roles: Roles, edges: Edges, label: Ints) -> tuple[list[Floats], Ints]:
@@ -36,7 +36,7 @@ def read_tables(pools: Partition, roles: Roles, edges: Edges, label: Ints) -> tu
     reactions = pools.reactions
     layout = lay_out(pools, edges)
     rows = pools.production[roles.is_sum[pools.pool_of[reactions.made[pools.production]]]]
-    _check_catalysts(pools, roles, rows)
+    require_all_catalysts(pools, roles, rows)
     at = positions(pools, edges, layout, rows, label)
     _check_repeats(pools, rows, at)
     readouts = np.zeros(layout.total)
@@ -64,19 +64,6 @@ def read_tables(pools: Partition, roles: Roles, edges: Edges, label: Ints) -> tu
         for factor, table in zip(factors.tolist(), several[:, 0], strict=True):
             tables[factor] = table.reshape(layout.shapes[factor]).copy()
     return tables, label
-
-
-def _check_catalysts(pools: Partition, roles: Roles, rows: Ints) -> None:
-    reactions = pools.reactions
-    pool = pools.pool_of[reactions.made[rows]]
-    lacking = rows[reactions.n_catalysts[rows] != roles.n_read[pool]]
-    if len(lacking):
-        row = int(lacking[0])
-        into = int(pools.pool_of[reactions.made[row]])
-        raise NotNappAdams(
-            f"{reactions.text(row)} has {reactions.n_catalysts[row]} catalysts; the reactions of {pools.name(into)} "
-            f"need {roles.n_read[into]}, one for every other variable of the factor"
-        )
 
 
 def _check_repeats(pools: Partition, rows: Ints, at: Ints) -> None:
