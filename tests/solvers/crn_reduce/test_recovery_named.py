@@ -137,6 +137,10 @@ def test_annotations_that_contradict_the_network():
             "the annotation calls S_storm_rain_free a value of its pool, but it is the unassigned species",
         ),
         (
+            with_pools(network, value_of=changed(pools.value_of, {zero: -1})),
+            "the annotation calls S_storm_rain_0 the unassigned species of its pool, but it is a value",
+        ),
+        (
             with_pools(network, pool_of=moved),
             "the annotation puts S_storm_rain_0 and S_storm_rain_free into different pools, but they share one",
         ),

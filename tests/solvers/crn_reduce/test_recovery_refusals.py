@@ -250,6 +250,16 @@ def test_an_isolated_factor_whose_read_outs_disagree():
     )
 
 
+def test_a_product_of_messages_about_different_values():
+    hub = FactorGraph({"h": 2}, {f: (["h"], [1, 2]) for f in "xyz"})
+    right = "P_h_x_free + S_y_h_0 + S_z_h_0 → P_h_x_0 + S_y_h_0 + S_z_h_0"
+    wrong = right.replace("S_z_h_0", "S_z_h_1")
+    assert refusal(edited(hub, {right: (wrong, 1)}, [])) == (
+        f"reaction 20 ({wrong}) is catalysed by messages about different values of the variable whose "
+        "belief is the pool around B_h_free"
+    )
+
+
 def without(graph: FactorGraph, pool: str) -> CRN:
     return network_of([line for line in lines(compile_napp_adams(graph)) if pool not in line[0]])
 
