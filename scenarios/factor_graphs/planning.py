@@ -13,7 +13,7 @@ from scisuite.scenarios.base import Description, WorldScenario
 from scisuite.scenarios.factor_graphs.graph import FactorGraph
 from scisuite.scenarios.factor_graphs.scenario import Problem
 
-TRIES = 10_000
+TRIES = 1_000
 
 
 @dataclass(frozen=True, eq=False)
