@@ -54,7 +54,7 @@ def verify_reduction(reduction: Reduction, rng: np.random.Generator) -> Verifica
     reduction : Reduction
     rng : numpy.random.Generator
     """
-    from scisuite.solvers.crn_reduce.belief_propagation import carry_messages, run
+    from scisuite.solvers.crn_reduce.belief_propagation import run
     from scisuite.solvers.crn_reduce.message_passing import MessagePassing
 
     full, reduced = reduction.original, reduction.graph
@@ -65,14 +65,14 @@ def verify_reduction(reduction: Reduction, rng: np.random.Generator) -> Verifica
     if not before:
         return Verification(False, False, "no run of belief propagation converged on the full graph", None, 0)
     try:
-        starts = [carry_messages(found.messages, reduction.made_of, reduced) for found in before]
+        starts = [reduction.carry(found.messages) for found in before]
         after = run(MessagePassing(reduced), starts)
     except InvalidInput as error:
         return Verification(False, True, f"the reduced graph has not that fixed point: {error}", None, len(before))
     differences = [
-        np.abs(found.var_beliefs[v] - belief).max()
+        np.abs(new.var_beliefs[v] - belief).max()
         for old, new in zip(before, after, strict=True)
-        for found, v, belief in ((old, v, belief) for v, belief in new.var_beliefs.items())
+        for v, belief in reduction.surviving(old.var_beliefs).items()
     ]
     most = float(np.max(differences))
     if not most < TOLERANCE:

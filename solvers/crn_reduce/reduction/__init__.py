@@ -5,7 +5,7 @@ from scisuite.solvers.crn_reduce.reduction.certificate import Certificate, Graph
 from scisuite.solvers.crn_reduce.reduction.certificate_json import certificate_from_json, certificate_to_json
 from scisuite.solvers.crn_reduce.reduction.errors import BeyondFloat64, CertificateError, NotExactError
 from scisuite.solvers.crn_reduce.reduction.moves import MOVES
-from scisuite.solvers.crn_reduce.reduction.network import kept_variables, reduce_crn, verify_networks
+from scisuite.solvers.crn_reduce.reduction.network import kept_variables, reduce_crn
 from scisuite.solvers.crn_reduce.reduction.record import Move, Operand
 from scisuite.solvers.crn_reduce.reduction.reduction import Reduction, apply_moves, reduce
 from scisuite.solvers.crn_reduce.reduction.verify import verify_certificate
@@ -30,5 +30,4 @@ __all__ = [
     "reduce",
     "reduce_crn",
     "verify_certificate",
-    "verify_networks",
 ]

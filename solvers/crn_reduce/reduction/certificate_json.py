@@ -19,7 +19,7 @@ def certificate_to_json(certificate: Certificate) -> str:
     """The certificate as text.
 
     Tables are nested lists of numbers, written with as many digits as give the same float64 back: readable, at up to
-    twice the size of base64. A tree of 24,000 three-valued variables takes 11 MB, a conditioned alarm 60 kB.
+    twice the size of base64. A tree of 24,000 three-valued variables takes 11 MB, a conditioned andes 60 kB.
     """
     header = {
         "format": FORMAT,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,7 @@ from scisuite.core import InvalidInput
 from scisuite.core.registry import did_you_mean
 from scisuite.solvers.crn_reduce.compile import compile_napp_adams
 from scisuite.solvers.crn_reduce.network import BELIEF, CRN
-from scisuite.solvers.crn_reduce.reduction.certificate import Certificate
-from scisuite.solvers.crn_reduce.reduction.errors import CertificateError
 from scisuite.solvers.crn_reduce.reduction.reduction import Reduction, reduce
-from scisuite.solvers.crn_reduce.reduction.verify import check
 
 if TYPE_CHECKING:
     from scisuite.solvers.crn_reduce.recovery import Recovery
@@ -27,8 +23,8 @@ def reduce_crn(
     Parameters
     ----------
     keep : iterable of str
-        Variables that stay: by name, where the network is annotated, or by the name of any species of their belief
-        pools.
+        Variables that stay: by name, or by the name of any species of their belief pools. A network without annotation
+        names none; :func:`~scisuite.solvers.crn_reduce.recovery.recover_factor_graph` calls them ``v0``, ``v1``, ….
     moves : sequence of str
         See :func:`~scisuite.solvers.crn_reduce.reduction.reduction.reduce`.
 
@@ -42,33 +38,11 @@ def reduce_crn(
     NotExactError
         If there is no such move.
     """
-    from scisuite.solvers.crn_reduce.recovery import recover_named
+    from scisuite.solvers.crn_reduce.recovery import recover_factor_graph, recover_named
 
-    recovery = recover_named(crn)
+    recovery = recover_factor_graph(crn) if crn.pools is None else recover_named(crn)
     reduction = reduce(recovery.graph, kept_variables(crn, recovery, keep), moves)
     return compile_napp_adams(reduction.graph, **vars(recovery.rates)), reduction
-
-
-def verify_networks(before: CRN, certificate: Certificate, after: CRN) -> None:
-    """:func:`~scisuite.solvers.crn_reduce.reduction.verify.verify_certificate` for networks.
-
-    Both are recovered, and must have the same rates besides; a network has no ``log_scale``, which is not looked at.
-
-    Raises
-    ------
-    NotNappAdams
-        If one of them is no compiled factor graph.
-    CertificateError
-        If the certificate does not lead from one to the other.
-    """
-    from scisuite.solvers.crn_reduce.recovery import recover_named
-
-    found, left = recover_named(before), recover_named(after)
-    check(found.graph, certificate, left.graph, with_log_scale=False)
-    for name, rate in vars(found.rates).items():
-        other = getattr(left.rates, name)
-        if not math.isclose(rate, other, rel_tol=1e-12):
-            raise CertificateError(f"the networks differ in {name}: {rate!r} before, {other!r} after")
 
 
 def kept_variables(crn: CRN, recovery: Recovery, names: Iterable[str]) -> tuple[str, ...]:

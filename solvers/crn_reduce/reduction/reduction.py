@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scisuite.core import InvalidInput
 from scisuite.scenarios.factor_graphs import FactorGraph
+from scisuite.solvers.crn_reduce.belief_propagation import Messages
 from scisuite.solvers.crn_reduce.reduction.back_substitution import Beliefs, HasBeliefs, lift
+from scisuite.solvers.crn_reduce.reduction.carrying import carry
 from scisuite.solvers.crn_reduce.reduction.certificate import Certificate, GraphSummary
 from scisuite.solvers.crn_reduce.reduction.draft import Draft
 from scisuite.solvers.crn_reduce.reduction.fixed_point import Reducer
 from scisuite.solvers.crn_reduce.reduction.moves import MOVES, require_move
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,21 +53,23 @@ class Reduction:
         """Sizes of the reduced graph and of its network."""
         return self.certificate.after
 
-    @cached_property
-    def made_of(self) -> dict[str, tuple[str, ...]]:
-        """For each factor of the reduced graph those of the original whose tables went into it, by products and sums.
+    def surviving(self, beliefs: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Of beliefs of the original graph's variables those of variables and values that are left.
 
-        After ``split`` both parts are made of the same.
+        Only ``support`` takes values from a variable; it is left with those of which beliefs may be above zero.
         """
-        parts: dict[str, tuple[str, ...]] = {name: (name,) for name in self.original.factors}
+        left = {v: beliefs[v] for v in self.graph.card}
         for move in self.certificate:
-            if move.kind == "split":
-                whole = parts[move.operands[0].name]
-                parts |= {result.name: whole for result in move.results}
-            elif move.kind in ("unary", "series", "cluster"):
-                first, second = (operand.name for operand in move.operands)
-                parts[first] += parts.pop(second)
-        return {name: parts[name] for name in self.graph.factors}
+            if move.kind == "support" and move.variable in left:
+                left[move.variable] = left[move.variable][list(move.values)]
+        return left
+
+    def carry(self, messages: Messages) -> Messages:
+        """Messages of the original graph as messages of the reduced one, to which a fixed point is one, too.
+
+        The message from a factor to a variable is the product of those from all factors that were merged into it.
+        """
+        return carry(self.certificate, self.original, messages)
 
     def lift(self, beliefs: HasBeliefs) -> Beliefs:
         """Beliefs of all variables and factors of the original graph at a fixed point of the reduced one.

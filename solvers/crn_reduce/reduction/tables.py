@@ -92,7 +92,7 @@ def contracted(a: Table, b: Table, axis_a: int, axis_b: int) -> Table:
     By ufuncs and not by BLAS, which says nothing of underflow.
     """
     first, second = np.moveaxis(a, axis_a, 0), np.moveaxis(b, axis_b, 0)
-    total = np.multiply.outer(first[0], second[0])
+    total: Table = np.multiply.outer(first[0], second[0])
     for x, y in zip(first[1:], second[1:], strict=True):
         total += np.multiply.outer(x, y)
     return total
