@@ -36,7 +36,7 @@ class ConservedPools:
         return np.bincount(self.pool_of, minlength=len(self.centre))
 
     def totals(self, x: Floats) -> Floats:
-        """Total of each pool, float64 (n_pools,) or (n_times, n_pools), at ``x`` (n_species,) or (n_times, n_species)."""
+        """Total of each pool, float64 (…, n_pools), at ``x`` (…, n_species)."""
         indicator = sparse.csr_array(
             (np.ones(len(self.pool_of)), (np.arange(len(self.pool_of)), self.pool_of)),
             shape=(len(self.pool_of), len(self.centre)),

@@ -47,6 +47,7 @@ class MassAction:
             reactions.append(np.tile(row, count))
         self._change = self.net[_joined(rows, np.int64)].T.tocsr().astype(np.float64)
         self._turnover = abs(self._change)
+        self._made = self._change.maximum(0)
         met = _joined([species.ravel() for _, species in self._groups], np.int64)
         self._indptr, self._indices, self._fill = _pattern(self.net, _joined(reactions, np.int64), met)
 
@@ -54,14 +55,25 @@ class MassAction:
         """dx/dt, float64 (S,), at concentrations ``x`` (S,)."""
         return np.asarray(self._change @ self._rates(x))
 
+    def inflow(self, x: Floats) -> Floats:
+        """Σ_r max(N_rs, 0) v_r, float64 (S,): how fast each species is made, leaving out how fast it is used up."""
+        return np.asarray(self._made @ self._rates(x))
+
     def turnover(self, x: Floats) -> Floats:
         """Σ_r |N_rs| |v_r|, float64 (S,): what the terms of each derivative amount to, the measure of its rounding."""
         return np.asarray(self._turnover @ np.abs(self._rates(x)))
 
     def jacobian(self, x: Floats) -> sparse.csc_array:
         """∂(dx_i/dt)/∂x_j, float64 (S, S). Entries that happen to be zero are stored, so that its pattern is fixed."""
+        return self._filled(self._fill, x)
+
+    def jacobian_size(self, x: Floats) -> sparse.csc_array:
+        """The Jacobian with the absolute value of every term that it is a sum of, float64 (S, S)."""
+        return self._filled(abs(self._fill), x)
+
+    def _filled(self, fill: sparse.csr_array, x: Floats) -> sparse.csc_array:
         others = [(rate * _all_but_one(x[species])).ravel() for rate, species in self._groups]
-        data = self._fill @ _joined(others, np.float64)
+        data = fill @ _joined(others, np.float64)
         return sparse.csc_array((data, self._indices, self._indptr), shape=(self.n_species, self.n_species))
 
     def _rates(self, x: Floats) -> Floats:

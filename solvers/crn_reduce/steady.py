@@ -117,7 +117,8 @@ def steady_state(
         found, newton_steps, converged = _newton(kinetics, conserved, totals, x, scale)
         taken += newton_steps
         converged = converged and bool(np.abs(found - x).max(initial=0.0) <= _NEAR * scale)
-        x = found if converged else x
+        # What is left of a message that has died out is a rounding error of either sign.
+        x = np.maximum(found, 0.0) if converged else x
     residual = float(np.abs(kinetics.derivative(x)).max(initial=0.0))
     return SteadyState(x, residual, converged, taken, rest_time, time.process_time() - before, crn, pools)
 

@@ -11,6 +11,7 @@ import numpy as np
 from scisuite.core import EngineFailure, InvalidInput
 from scisuite.scenarios.factor_graphs import FactorGraph
 from scisuite.solvers.crn_reduce.compile import compile_napp_adams
+from scisuite.solvers.crn_reduce.live_state import live_shares
 from scisuite.solvers.crn_reduce.network import CRN, PoolKey, Pools
 from scisuite.solvers.crn_reduce.steady import SteadyState, steady_state
 
@@ -41,15 +42,21 @@ class Attempt:
 
 @dataclass(frozen=True, eq=False)
 class Survival:
-    """The rates of recycling that were tried, in order, and the steady state at the last one, where nothing dies out."""
+    """What was tried, and the state in which messages survive.
 
+    Attributes
+    ----------
+    k_rec : float
+        The rate of recycling that was found.
+    attempts : tuple of Attempt
+        In the order in which they were made.
+    steady : SteadyState
+        The network at rest at that rate.
+    """
+
+    k_rec: float
     attempts: tuple[Attempt, ...]
     steady: SteadyState = field(repr=False)
-
-    @property
-    def k_rec(self) -> float:
-        """The rate of recycling that was found."""
-        return self.attempts[-1].k_rec
 
     @property
     def seconds(self) -> float:
@@ -73,8 +80,13 @@ def compile_surviving(
     A pool's assigned mass a is fed by the products of those of its catalyst pools: at a steady state
     a = total · g/(1 + g), g = (k/k_rec) · Z · Π a, where Z is what the message sums to when its inputs are normalised.
     So masses shrink along chains and at variables of many factors, and at too large a k_rec only the state without
-    messages is left: its residual is as small as any, and its beliefs are wrong. Which state a network reaches is found
-    by letting it come to rest from the compiled start (:func:`steady_state`), once for each rate.
+    messages is left: its residual is as small as any, and its beliefs are wrong. Which state a network reaches is
+    found by letting it come to rest from the compiled start (:func:`steady_state`), once for each rate.
+
+    Only where that search begins is guessed (:func:`~scisuite.solvers.crn_reduce.live_state.live_shares`): one rate
+    before the first at which a state with messages exists. From there it goes on to slower rates until messages
+    survive, or, if they survive at once, to faster ones until they do not, on the understanding that what dies out
+    at one rate does at faster ones.
 
     Parameters
     ----------
@@ -107,19 +119,33 @@ def compile_surviving(
     if isinstance(max_tries, bool) or not isinstance(max_tries, int | np.integer) or max_tries < 1:
         raise InvalidInput(f"max_tries must be a whole number of at least 1, not {max_tries!r}")
     _require_share(tol)
+    rates = [k_rec / divide**i for i in range(max_tries)]
     attempts: list[Attempt] = []
-    for i in range(max_tries):
-        rate = k_rec / divide**i
-        crn = compile_napp_adams(graph, k_sum=k_sum, k_prod=k_prod, k_rec=rate, total=total)
+
+    def compiled(rate: float) -> CRN:
+        return compile_napp_adams(graph, k_sum=k_sum, k_prod=k_prod, k_rec=rate, total=total)
+
+    def alive(rate: float) -> tuple[CRN, SteadyState] | None:
+        crn = compiled(rate)
         steady = _at_rest(crn, None)
         attempts.append(_attempt(steady, rate, tol))
-        if not attempts[-1].n_extinct:
-            return crn, Survival(tuple(attempts), steady)
-    last = attempts[-1]
-    raise EngineFailure(
-        f"{last.n_extinct} messages die out at every k_rec from {k_rec:g} to {last.k_rec:.3g}, most of all {last.pool}: "
-        f"{last.least_share:.1e} of its pool is assigned"
-    )
+        return None if attempts[-1].n_extinct else (crn, steady)
+
+    at = max(_expected(compiled(k_rec), rates, tol) - 1, 0)
+    found = alive(rates[at])
+    if found is not None:
+        while at > 0 and (faster := alive(rates[at - 1])) is not None:
+            at, found = at - 1, faster
+    while found is None:
+        at += 1
+        if at == max_tries:
+            last = attempts[-1]
+            raise EngineFailure(
+                f"messages die out at every k_rec down to {last.k_rec:.3g}, {last.n_extinct} of them there; the least "
+                f"is {last.pool}, with {last.least_share:.1e} of its pool assigned"
+            )
+        found = alive(rates[at])
+    return found[0], Survival(rates[at], tuple(attempts), found[1])
 
 
 def survives(crn: CRN, *, tol: float = 1e-9, pools: Pools | None = None) -> bool:
@@ -152,6 +178,14 @@ def largest_surviving(
         if survives(compile_napp_adams(graph, k_rec=rate), tol=tol):
             return float(rate)
     return None
+
+
+def _expected(crn: CRN, rates: list[float], tol: float) -> int:
+    """Place of the first rate at which a steady state with messages exists; the last if none does; 0 if unknown."""
+    shares = live_shares(crn, rates, floor=tol)
+    if shares is None:
+        return 0
+    return int(np.argmax(shares > tol)) if (shares > tol).any() else len(rates) - 1
 
 
 def _at_rest(crn: CRN, pools: Pools | None) -> SteadyState:
