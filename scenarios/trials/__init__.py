@@ -12,6 +12,7 @@ from scisuite.scenarios.trials.metrics import (
     qini,
     uplift_curve,
 )
+from scisuite.scenarios.trials.scenario import TrialScenario
 from scisuite.scenarios.trials.trial import (
     Logged,
     PotentialOutcomes,
@@ -27,6 +28,7 @@ __all__ = [
     "Logged",
     "PotentialOutcomes",
     "Trial",
+    "TrialScenario",
     "auuc",
     "coverage",
     "cumulative_gain",
