@@ -18,7 +18,7 @@ from scisuite.core import InvalidInput
 from scisuite.core.registry import did_you_mean
 from scisuite.scenarios.factor_graphs.bayesian_network import parents
 from scisuite.scenarios.factor_graphs.graph import FactorGraph
-from scisuite.scenarios.factor_graphs.text import read_text, refuse_line
+from scisuite.scenarios.factor_graphs.text import MAX_ENTRIES, MAX_SCOPE, read_text, refuse_line
 
 ROW_TOLERANCE = 0.01
 
@@ -133,7 +133,7 @@ class _Parser:
             self.fail(f"the variable {variable!r} is {kind}; only discrete ones can be read", self.token_at)
         self.expect("[")
         number = self.name("a number of values")
-        if not number.isdecimal() or int(number) < 1:
+        if not (number.isascii() and number.isdecimal() and len(number) < 10 and int(number) >= 1):
             self.fail(f"the number of values must be a whole number above zero, not {number!r}", self.token_at)
         self.expect("]")
         self.expect("{")
@@ -166,6 +166,8 @@ class _Parser:
         self.expect(")")
         if not scope:
             self.fail("a probability of no variable", self.token_at)
+        if len(scope) > MAX_SCOPE or math.prod(len(self.states[v]) for v in scope) > MAX_ENTRIES:
+            self.fail(f"the table of {scope[0]!r}, with {len(scope) - 1} parents, is too large", self.token_at)
         if f"p_{scope[0]}" in self.factors:
             self.fail(f"a second probability table for the variable {scope[0]!r}", self.token_at)
         begun = self.token_at
@@ -199,13 +201,12 @@ class _Parser:
                 self.statement()
         if whole is not None:
             return whole
+        if default is None and len(rows) < math.prod(shape[1:]):
+            missing = next(key for key in np.ndindex(shape[1:]) if key not in rows)
+            where = f" for {self.assignment(above, missing)}" if above else ""
+            self.fail(f"the table of {child!r} has no row{where}", begun)
         table = np.empty((*shape[1:], shape[0]))
-        n_rows = math.prod(shape[1:])
-        if len(rows) < n_rows:
-            if default is None:
-                missing = next(key for key in np.ndindex(shape[1:]) if key not in rows)
-                where = f" for {self.assignment(above, missing)}" if above else ""
-                self.fail(f"the table of {child!r} has no row{where}", begun)
+        if default is not None:
             table[...] = default
         for key, row in rows.items():
             table[key] = row

@@ -136,7 +136,7 @@ class FactorGraphScenario(WorldScenario):
         self.kind = kind
         self.keep = _checked_keep(keep, kind)
         if kind == NETWORK:
-            bundled_file(self.arguments.get("network", ""))
+            bundled_file(self.arguments["network"])
             _require_evidence(self.arguments.get("evidence", "half_the_leaves"))
         else:
             draw(np.random.default_rng(0), **self.arguments)

@@ -10,6 +10,9 @@ from typing import NoReturn
 
 from scisuite.core import InvalidInput
 
+MAX_SCOPE = 64  # what numpy can index
+MAX_ENTRIES = 2**28  # of one table; a short file can ask for any number
+
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """The text of a file in UTF-8, decompressed where it is gzipped.

@@ -1,6 +1,7 @@
 """Factor graphs and evidence in the text format of the UAI inference competitions.
 
-Read here and not by a library: pyAgrum reads numbers in single precision, and neither it nor pgmpy reads evidence.
+Read here and not by a library: pyAgrum 3.3 reads numbers in single precision and tables with the first variable
+fastest, where the format has the last; pgmpy 1.1 does not read ``1e-05``; neither reads evidence.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from scisuite.core import InvalidInput
 from scisuite.core.files import write_atomic
 from scisuite.scenarios.factor_graphs.graph import Factor, FactorGraph
-from scisuite.scenarios.factor_graphs.text import read_text, refuse_line
+from scisuite.scenarios.factor_graphs.text import MAX_SCOPE, read_text, refuse_line
 
 
 def read_uai(path: str | os.PathLike[str]) -> FactorGraph:
@@ -36,9 +37,9 @@ def read_uai(path: str | os.PathLike[str]) -> FactorGraph:
     header = words.next("'MARKOV' or 'BAYES'")
     if header not in ("MARKOV", "BAYES"):
         words.fail(f"a UAI file begins with MARKOV or BAYES, not with {header!r}")
-    names = [f"x{i}" for i in range(words.count("the number of variables", least=0))]
+    names = [f"x{i}" for i in range(words.length("the number of variables"))]
     card = {v: words.count(f"the number of values of variable {v[1:]}", least=1) for v in names}
-    scopes = [_scope(words, names, i) for i in range(words.count("the number of factors", least=0))]
+    scopes = [_scope(words, names, i) for i in range(words.length("the number of factors"))]
     factors: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
     log_scale = 0.0
     for i, scope in enumerate(scopes):
@@ -70,7 +71,7 @@ def read_uai_evidence(path: str | os.PathLike[str]) -> dict[str, int]:
     if with_cases and words.count("the number of cases", least=0) != 1:
         words.fail("only one case of evidence can be read")
     evidence: dict[str, int] = {}
-    for _ in range(words.count("the number of observed variables", least=0)):
+    for _ in range(words.length("the number of observed variables")):
         v = f"x{words.count('a variable', least=0)}"
         if v in evidence:
             words.fail(f"variable {v[1:]} is observed twice")
@@ -144,13 +145,15 @@ def _with_constant(graph: FactorGraph) -> list[Factor]:
 
 def _scope(words: _Words, names: list[str], factor: int) -> tuple[str, ...]:
     scope: list[str] = []
-    for _ in range(words.count(f"the number of variables of factor {factor}", least=0)):
+    for _ in range(words.length(f"the number of variables of factor {factor}")):
         i = words.count(f"a variable of factor {factor}", least=0)
         if i >= len(names):
             words.fail(f"factor {factor} names variable {i}, and there are {len(names)}, from 0")
         if names[i] in scope:
             words.fail(f"factor {factor} names variable {i} twice")
         scope.append(names[i])
+    if len(scope) > MAX_SCOPE:
+        words.fail(f"factor {factor} has {len(scope)} variables, and {MAX_SCOPE} is the most")
     return tuple(scope)
 
 
@@ -184,9 +187,16 @@ class _Words:
 
     def count(self, what: str, least: int) -> int:
         word = self.next(what)
-        if not (word.isascii() and word.isdecimal()) or int(word) < least:
+        if not (word.isascii() and word.isdecimal() and len(word) < 10 and int(word) >= least):
             self.fail(f"{what} must be a whole number of at least {least}, not {word!r}")
         return int(word)
+
+    def length(self, what: str) -> int:
+        """The length of a list of which each member takes a word or more."""
+        n = self.count(what, least=0)
+        if n > len(self.words) - self.at:
+            self.fail(f"{what} is {n}, and the file ends before as many can follow")
+        return n
 
     def numbers(self, n: int, what: str) -> list[float]:
         taken = self.words[self.at : self.at + n]
