@@ -241,6 +241,10 @@ PACKAGE = 'xmlns:p="http://www.sbml.org/sbml/level3/version1/{0}/version1" p:req
             r"species 'B' \(line 7\): a constant species takes part in reaction 'r1' \(line 10\)",
         ),
         (
+            model(all_species=species("A") + species("B", kind='boundaryCondition="false" constant="true"')),
+            r"species 'B' \(line 7\): a constant species takes part in reaction 'r1' \(line 10\)",
+        ),
+        (
             model(all_species=species("A", "") + species("B")),
             r"species 'A' \(line 6\): it has no initial amount or conc",
         ),
@@ -317,7 +321,12 @@ def test_units_may_be_ignored():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (model(reaction(made=refer("Z"))), r"not valid SBML: line \d+: .*'Z'"),
+        (model(reaction(made=refer("Z"))), r"reaction 'r1' \(line 10\): it refers to the species 'Z', which does not"),
+        (model(reaction(A_AND_B, modifiers=CATALYST_B.replace('"B"', '"Z"'))), "it refers to the species 'Z', which"),
+        (
+            model(all_species=species("A").replace('"c"', '"q"') + species("B")),
+            r"species 'A' \(line 6\): its compartment 'q' does not exist",
+        ),
         (model(all_species=species("A") + species("A")), r"not valid SBML: line 7: .*'A'"),
         (model(sbml=PACKAGE.format("nobodys")), "not valid SBML: line 2: .*Package 'p' is a required package"),
         (model(reaction("<cn>1e400</cn>")), "line 10: Missing or invalid floating-point number"),
