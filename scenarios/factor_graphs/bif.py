@@ -80,7 +80,7 @@ class _Parser:
 
     def parse(self) -> FactorGraph:
         if self.peek() != "network":
-            self.fail(f"a BIF file begins with 'network', not with {self.peek() or 'nothing'!r}", self.token_at)
+            self.fail(f"a BIF file begins with 'network', not with {self.peek() or 'its end'!r}", self.token_at)
         blocks = {"network": self.network, "variable": self.variable, "probability": self.probability}
         while word := self.peek():
             if word not in blocks:

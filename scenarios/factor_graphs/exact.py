@@ -58,7 +58,7 @@ def exact_marginals(
     rest = graph.without_constants()
     held = [v for v in rest.card if rest.degree(v)]
     try:
-        marginals |= _inferred(pyagrum, rest, held, [v for v in asked if v in set(held)], max_entries)
+        marginals |= _inferred(pyagrum, rest, held, set(asked).intersection(held), max_entries)
     except pyagrum.IncompatibleEvidence:
         marginals = {v: np.full(k, np.nan) for v, k in graph.card.items()}
     if not all(abs(p.sum() - 1) < 1e-6 for p in marginals.values()):
@@ -69,7 +69,7 @@ def exact_marginals(
 
 
 def _inferred(
-    pyagrum: Any, graph: FactorGraph, held: list[str], asked: list[str], max_entries: int
+    pyagrum: Any, graph: FactorGraph, held: list[str], asked: set[str], max_entries: int
 ) -> dict[str, NDArray[np.float64]]:
     """Marginals of ``asked`` in a Markov random field over ``held``, the variables that some factor holds."""
     model = pyagrum.MarkovRandomField()
@@ -81,6 +81,7 @@ def _inferred(
         place = {f"v{node[v]}": axis for axis, v in enumerate(scope)}
         made.fillWith(np.ascontiguousarray(table.transpose([place[name] for name in reversed(made.names)])))
     inference = pyagrum.ShaferShenoyMRFInference(model)
+    inference.setNumberOfThreads(1)
     tree = inference.junctionTree()
     entries = sum(math.prod(graph.card[held[i]] for i in tree.clique(c)) for c in tree.nodes())
     if entries > max_entries:

@@ -61,7 +61,7 @@ KINDS = {
     "tree": Kind(generators.tree, "a random recursive tree"),
     "chain": Kind(generators.chain, "a chain"),
     "cycle_hair": Kind(generators.cycle_hair, "a cycle whose variables carry unary factors and pendant chains"),
-    "ising": Kind(generators.ising, "an Ising grid on which belief propagation has several fixed points"),
+    "ising": Kind(generators.ising, "an Ising grid"),
     "random_loopy": Kind(generators.random_loopy, "a connected random graph with loops"),
 }
 NETWORK = "network"

@@ -19,6 +19,8 @@ INSTALLED = {distribution.name for distribution in metadata.distributions()}
 def test_contract(id):
     if "data" in scenarios.registry.entry(id).extras and not {"olymp", "bocode"} <= INSTALLED:
         pytest.skip(f"{id} needs scisuite[data]")
+    if "crn" in scenarios.registry.entry(id).extras and "pgmpy" not in INSTALLED:
+        pytest.skip(f"{id} needs scisuite[crn]")
     check_scenario(id)
 
 

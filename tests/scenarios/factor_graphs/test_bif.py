@@ -99,7 +99,7 @@ def changed(old, new):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ", line 1: a BIF file begins with 'network', not with 'nothing'"),
+        ("", ", line 1: a BIF file begins with 'network', not with 'its end'"),
         ("<xml>", ", line 1: a BIF file begins with 'network', not with '<xml>'"),
         ("network x {}", " declares no variables"),
         ("network x {", ", line 1: the file ends too early"),
