@@ -53,6 +53,8 @@ def test_without_the_annotation_species_are_called_by_their_ids():
 
 
 def test_annotations_of_others_do_not_matter():
+    only = re.sub(r"<crn:network.*</crn:network>", '<a:b xmlns:a="urn:someone"/>', TEXT, flags=re.DOTALL)
+    assert from_sbml(only).pools is None
     theirs = TEXT.replace("<annotation>", '<annotation><a:b xmlns:a="urn:someone"><a:c d="e"/></a:b>')
     assert read_sbml(theirs).states == STATES
 
@@ -95,6 +97,11 @@ def test_a_damaged_annotation_is_refused(old, new, message):
     assert old in TEXT
     with pytest.raises(InvalidInput, match=message):
         from_sbml(TEXT.replace(old, new))
+
+
+def test_names_of_values_without_pools_are_refused():
+    with pytest.raises(InvalidInput, match="it names the values of variables but has no pools"):
+        from_sbml(re.sub(r"<crn:pool .*/>", "", TEXT))
 
 
 def test_an_annotation_of_another_network_is_refused():

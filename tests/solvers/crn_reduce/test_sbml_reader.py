@@ -112,7 +112,7 @@ def test_mass_action_laws_are_read(reactions, reactants, products, rate):
 
 def test_parameters_compartments_and_amounts_are_read():
     parameters = '<listOfParameters><parameter id="p" value="3" constant="true"/></listOfParameters>'
-    law = "<apply><times/><ci>c</ci><ci>p</ci><ci>p</ci><ci>A</ci></apply>"
+    law = "<apply><times/><ci>c</ci><apply><power/><ci>p</ci><cn>2</cn></apply><ci>A</ci></apply>"
     starts = species("A", 'initialAmount="0.25"') + species("B") + species("idle")
     crn = from_sbml(model(reaction(law), between=parameters, all_species=starts))
     assert crn.rates.tolist() == [9]
@@ -148,6 +148,11 @@ def test_level_3_version_2_and_optional_packages_are_read():
 def test_a_model_without_reactions_is_a_network():
     crn = from_sbml(model(""))
     assert (crn.n_species, crn.n_reactions) == (2, 0)
+
+
+LEVEL_1 = """<sbml xmlns="http://www.sbml.org/sbml/level1" level="1" version="2"><model name="m">
+<listOfCompartments><compartment name="c"/></listOfCompartments>
+<listOfSpecies><species name="A" compartment="c" initialAmount="1"/></listOfSpecies></model></sbml>"""
 
 
 def wrapped(element):
@@ -279,6 +284,7 @@ PACKAGE = 'xmlns:p="http://www.sbml.org/sbml/level3/version1/{0}/version1" p:req
         (model(reaction(A_AND_B)), "not mass action: its law has 'B' to the power 1, its reactants 0 of it"),
         (model(reaction("<cn>1</cn>")), "not mass action: its law has 'A' to the power 0, its reactants 1 of it"),
         (model(reaction(used=refer("A", "2"))), "its law has 'A' to the power 1, its reactants 2 of it"),
+        (model(reaction("<apply><power/><ci>A</ci><ci>A</ci></apply>")), r"A\^A is not mass action"),
         (model(reaction("<apply><divide/><cn>1</cn><ci>A</ci></apply>")), "1 / A is not mass action"),
         (model(reaction("<apply><divide/><ci>A</ci><cn>0</cn></apply>")), "A / 0 is not mass action"),
         (model(reaction("<apply><power/><ci>A</ci><cn>1.5</cn></apply>")), r"A\^1\.5 is not mass action"),
@@ -341,6 +347,7 @@ def test_units_may_be_ignored():
             '<?xml version="1.0"?><sbml xmlns="http://www.sbml.org/sbml/level3/version2/core" level="3" version="2"/>',
             "has no model",
         ),
+        (LEVEL_1, "this is SBML Level 1; Levels 2 and 3 can be read"),
         ("<html/>", "not valid SBML: line 1"),
         ("<sbml>\n<model>", "not XML: line 2: no element found"),
         ("<sbml>\x00</sbml>", "not XML: line 1"),
