@@ -162,14 +162,15 @@ def _evidence(texts: Sequence[str] | None, graph: FactorGraph) -> dict[str, str 
     """The evidence of ``A=yes,B=0`` and of evidence files."""
     from scisuite.scenarios.factor_graphs import read_uai_evidence
 
-    pairs, known = [], {}
+    pairs: list[str] = []
+    known: dict[str, int] = {}
     for text in texts or ():
         if text.lower().endswith(_EVIDENCE_FILE) and "=" not in text:
             require_file(Path(text))
             known.update(read_uai_evidence(text))
         else:
             pairs.append(text)
-    return {**known, **read_evidence(pairs, graph)}
+    return read_evidence(pairs, graph, known)
 
 
 def _given(graph: FactorGraph, evidence: dict[str, str | int], warnings: list[str]) -> FactorGraph:

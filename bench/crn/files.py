@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     pass
 
 BIF = (".bif", ".bif.gz")
-UAI = (".uai",)
+UAI = ".uai"
 
 
 def stem_of(source: str) -> str:
@@ -23,13 +23,8 @@ def stem_of(source: str) -> str:
     ('alarm', 'asia', 'my.model')
     """
     name = Path(source).name
-    ending = next((e for e in (*BIF, *UAI, ".xml", ".sbml") if name.lower().endswith(e) and len(name) > len(e)), "")
+    ending = next((e for e in (*BIF, UAI, ".xml", ".sbml") if name.lower().endswith(e) and len(name) > len(e)), "")
     return name[: len(name) - len(ending)]
-
-
-def is_network_file(source: str) -> bool:
-    """Whether ``source`` is called like a file of a Bayesian network, not like a bundled one."""
-    return source.lower().endswith((*BIF, *UAI))
 
 
 def require_file(path: Path) -> None:

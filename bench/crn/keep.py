@@ -12,31 +12,15 @@ from scisuite.core.registry import did_you_mean
 def kept_variables(model: Model, words: Sequence[str]) -> tuple[str, ...]:
     """The variables that are called so, or of whose belief pools a species is; each once, in the order given.
 
-    A name of a variable, where the model carries our annotation, comes before the id of a species.
+    Where a word is both, a model with our annotation means the variable, another the species.
 
     Raises
     ------
     InvalidInput
-        If a word is neither; the message suggests the nearest variable or says what the species is instead.
+        If a word is neither, with the nearest; or it is a species of another pool, with that.
     """
-    from scisuite.solvers.crn_reduce.network import BELIEF
-
     place = {name: i for i, name in enumerate(model.crn.species)}
-    kept = []
-    for word in words:
-        if model.annotated and word in model.graph.card:
-            kept.append(word)
-            continue
-        if word not in place:
-            raise InvalidInput(f"--keep: {_unknown(model, word)}")
-        key = model.pools.keys[model.pools.pool_of[place[word]]]
-        if key.kind != BELIEF:
-            raise InvalidInput(
-                f"--keep: {word} is a species of the {key} pool, not of a belief pool; "
-                f"'scisuite crn check {model.path}' lists those"
-            )
-        kept.append(key.variable)
-    return tuple(dict.fromkeys(kept))
+    return tuple(dict.fromkeys(_variable(model, word, place) for word in words))
 
 
 def belief_species(model: Model, variable: str) -> tuple[str, ...]:
@@ -46,11 +30,25 @@ def belief_species(model: Model, variable: str) -> tuple[str, ...]:
     return model.species(model.pools.species_of(model.pools.number[PoolKey(BELIEF, variable)]).tolist())
 
 
+def _variable(model: Model, word: str, place: dict[str, int]) -> str:
+    from scisuite.solvers.crn_reduce.network import BELIEF
+
+    if word in model.graph.card and (model.annotated or word not in place):
+        return word
+    if word not in place:
+        raise InvalidInput(f"--keep: {_unknown(model, word)}")
+    key = model.pools.keys[model.pools.pool_of[place[word]]]
+    if key.kind != BELIEF:
+        raise InvalidInput(
+            f"--keep: {word} is a species of the pool {key}, not of a belief's; "
+            f"'scisuite crn check {model.path}' lists those"
+        )
+    variable: str = key.variable
+    return variable
+
+
 def _unknown(model: Model, word: str) -> str:
     if model.annotated:
         return f"there is no variable {word!r}{did_you_mean(word, model.graph.card)}"
     beliefs = [name for v in model.graph.card for name in belief_species(model, v)]
-    return (
-        f"{model.path} names no variables, and has no species {word!r}{did_you_mean(word, beliefs)} "
-        f"'scisuite crn check {model.path}' lists the species of belief pools"
-    )
+    return f"there is no species {word!r}, and {model.path} names no variables{did_you_mean(word, beliefs)}"

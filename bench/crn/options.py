@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from scisuite.core import InvalidInput
@@ -23,8 +23,10 @@ def read_list(texts: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word))
 
 
-def read_evidence(texts: Iterable[str] | None, graph: FactorGraph) -> dict[str, str | int]:
-    """Values of variables by name: those of ``A=yes,B=0`` in all of ``texts``.
+def read_evidence(
+    texts: Iterable[str] | None, graph: FactorGraph, known: Mapping[str, int] | None = None
+) -> dict[str, str | int]:
+    """Values of variables by name: those that are known already, and those of ``A=yes,B=0`` in all of ``texts``.
 
     A value is a name, or its place where no value has such a name.
 
@@ -33,7 +35,7 @@ def read_evidence(texts: Iterable[str] | None, graph: FactorGraph) -> dict[str, 
     InvalidInput
         If a pair has no ``=``, a variable is unknown or comes twice, or it has no such value.
     """
-    evidence: dict[str, str | int] = {}
+    evidence: dict[str, str | int] = dict(known or {})
     for pair in read_list(texts):
         variable, equals, value = (part.strip() for part in pair.partition("="))
         if not (equals and variable and value):

@@ -13,7 +13,7 @@ from scisuite.bench.crn.keep import belief_species, kept_variables
 from scisuite.bench.crn.models import read_model, unequal_totals
 from scisuite.bench.crn.options import AUTO, SAME, read_k_rec, read_list, read_moves
 from scisuite.bench.crn.stages import Stages
-from scisuite.core import EngineFailure, generator
+from scisuite.core import EngineFailure, InvalidInput, generator
 
 if TYPE_CHECKING:
     from scisuite.solvers.crn_reduce.network import CRN
@@ -51,7 +51,9 @@ def reduce_model(
     proof = certificate if certificate is not None else output.with_suffix(".cert.json")
     require_file(path)
     require_writable(output, force=force, inputs=[path])
-    require_writable(proof, force=force, inputs=[path, output])
+    require_writable(proof, force=force, inputs=[path])
+    if proof.absolute() == output.absolute():
+        raise InvalidInput(f"{output} cannot be both the network and its certificate")
     wanted = read_moves(moves) if moves is not None else DEFAULT_MOVES
     rate = read_k_rec(k_rec, same=True)
     warnings: list[str] = []

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 METHODS = ("bdf", "roadrunner")
 
+_AT_REST = 1e-7
+"""Largest speed, in pools' totals over the time 1/k_rec, that counts as rest."""
+
 
 def simulate_model(
     path: Path,
@@ -80,8 +83,19 @@ def simulate_model(
         "belief_propagation": compared,
         "simulate_seconds": trajectory.seconds,
         "seconds": stages.rounded(),
-        "warnings": [extinction(extinct)] if extinct else [],
+        "warnings": _warnings(model, trajectory, extinct),
     }
+
+
+def _warnings(model: Model, trajectory: Trajectory, extinct: list[str]) -> list[str]:
+    rates = model.recovery.rates
+    warnings = [extinction(extinct)] if extinct else []
+    if trajectory.residual > _AT_REST * rates.k_rec * rates.total:
+        warnings.append(
+            f"the network is not at rest at time {trajectory.times[-1]:g}: species still change by up to "
+            f"{trajectory.residual:.1e} in a unit of time; give a larger --time"
+        )
+    return warnings
 
 
 def _drift(trajectory: Trajectory) -> float:

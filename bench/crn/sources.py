@@ -40,10 +40,10 @@ def read_source(source: str) -> FactorGraph:
     if name in BUNDLED:
         return bundled_network(name)
     if path.exists():
-        raise InvalidInput(f"{path} is of no known kind: its name must end in {', '.join(BIF)} or {', '.join(UAI)}")
+        raise InvalidInput(f"{path} is of no known kind: its name must end in {', '.join(BIF)} or {UAI}")
     raise InvalidInput(f"there is no file and no bundled network {source!r}{did_you_mean(name, BUNDLED)}")
 
 
 def is_file(source: str) -> bool:
     """Whether ``source`` is called like a file, not like a bundled network."""
-    return source.lower().endswith((*BIF, *UAI))
+    return source.lower().endswith((*BIF, UAI))

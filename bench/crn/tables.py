@@ -73,10 +73,11 @@ def print_checked(report: Report) -> None:
             ("extinct pools", counted(len(steady["extinct"])) if steady["extinct"] else "none"),
         ]
     _print_facts(f"{report['input']} is a Napp–Adams network", *facts)
-    table = new_table("variables", "variable", "factors", "values", "species of its belief pool", right=("factors",))
+    # Without an annotation the names of values are those of the species of the belief pool.
+    values = "values" if report["annotated"] else "species of its belief pool"
+    table = new_table("variables", "variable", "factors", values, right=("factors",))
     for variable in report["variables"]:
-        values = ", ".join(variable["values"]) if report["annotated"] else str(len(variable["values"]))
-        table.add_row(variable["name"], str(variable["degree"]), values, ", ".join(variable["species"]))
+        table.add_row(variable["name"], str(variable["degree"]), ", ".join(variable["values"]))
     print_table(table)
     table = new_table("factors", "factor", "variables", "shape", "zeros", right=("zeros",))
     for factor in report["factors"]:
@@ -216,9 +217,13 @@ def _beliefs(report: Report) -> str:
     if not verified["beliefs"]:
         return f"beliefs of {whose} not compared: {verified['reason']} (certificate {report['certificate']} holds)"
     return (
-        f"beliefs of {whose} unchanged (max difference {verified['max_difference']:.0e}, certificate "
+        f"beliefs of {whose} unchanged (max difference {_rounded(verified['max_difference'])}, certificate "
         f"{report['certificate']})"
     )
+
+
+def _rounded(difference: float) -> str:
+    return f"{difference:.0e}" if difference else "0"
 
 
 def _probability(p: float) -> str:
