@@ -66,8 +66,6 @@ class RoadRunner:
         before = time.process_time()
         with _quiet(roadrunner), _failures("libroadrunner cannot load the network"):
             self._engine = roadrunner.RoadRunner(text, options)
-            # Here, because CVODE forgets the most steps when it is set.
-            self._engine.integrator.stiff = True
         self.load_seconds = time.process_time() - before
         place = {identifier: i for i, identifier in enumerate(identifiers)}
         self._order = [place[identifier] for identifier in self._engine.model.getFloatingSpeciesIds()]
