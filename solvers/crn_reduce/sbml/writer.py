@@ -26,8 +26,8 @@ def to_sbml(crn: CRN, *, states: Mapping[str, Iterable[str]] | None = None, name
 
     One compartment of size 1, everything dimensionless, so that amounts are concentrations; every rate constant is a
     local parameter of its reaction's law. A catalyst, which stands equally on both sides, becomes a modifier: it is
-    what SBML has for it, and libroadrunner loads large files in a third of the time that way. Species keep their names as ids
-    where these are SBML identifiers, otherwise they get an id made from the name, which then stands beside it.
+    what SBML has for it, and libroadrunner loads large files in a third of the time that way. Species keep their names
+    as ids where these are SBML identifiers, otherwise they get an id made from the name, which then stands beside it.
 
     The text is put together here rather than by libsbml, which writes numbers with 15 digits and so changes nine in ten
     of them. It passes libsbml's consistency check without a warning.
