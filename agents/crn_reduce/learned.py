@@ -46,4 +46,8 @@ class LearnedAgent(SB3Agent):
         """
         if not isinstance(env.unwrapped, CRNReduceEnv):
             raise InvalidInput(f"the agent 'maskable_ppo' acts in sci/CRNReduce-v0, not in {env.unwrapped}")
-        super().bind(env)
+        from scisuite.agents.sb3.randomness import global_generators
+
+        # A network draws its first weights, which the saved ones replace.
+        with global_generators():
+            super().bind(env)

@@ -26,7 +26,7 @@ Place = NDArray[np.float64]
 
 
 class Viewer:
-    """Draws the episodes of one environment; variables keep their places, merged factors lie amid what they hold."""
+    """Draws the episodes of one environment; variables keep their places, merged factors move to what they hold."""
 
     def __init__(self) -> None:
         self._first: Board | None = None
@@ -69,10 +69,9 @@ class Viewer:
         for places, shape in ((gone, "o"), (gone_factors, "s")):
             if places:
                 axes.scatter(*np.array(places).T, s=area * 0.3, marker=shape, fc="white", ec=GONE, lw=1.2, zorder=1)
-        for place, scope in enumerate(board.scopes):
-            if not scope:
-                continue
-            at = self._of_factor(board, place)
+        middles = self._of_factors(board, 0.085 * float((high - low).max()))
+        for place, at in middles.items():
+            scope = board.scopes[place]
             for v in members(scope):
                 axes.plot(*np.array([at, self._of_variable(v)]).T, color=LINE, lw=1.4, zorder=2)
             size = area * (0.55 + 0.12 * math.log2(board.entries[place]))
@@ -94,10 +93,32 @@ class Viewer:
     def _of_variable(self, v: int) -> Place:
         return self._places[f"v{v}"]
 
-    def _of_factor(self, board: Board, place: int) -> Place:
-        """Amid the factors it is made of; a single one where it began."""
-        middle: Place = np.mean([self._places[f"f{i}"] for i in members(board.sources[place])], axis=0)
-        return middle
+    def _of_factors(self, board: Board, apart: float) -> dict[int, Place]:
+        """Between what a factor is made of and what it holds, off what it would cover; a single one where it began."""
+        found: dict[int, Place] = {}
+        variables = [self._of_variable(v) for v in board.holders]
+        for place, scope in enumerate(board.scopes):
+            if scope:
+                sources = list(members(board.sources[place]))
+                at: Place = np.mean([self._places[f"f{i}"] for i in sources], axis=0)
+                if len(sources) > 1:
+                    at = (at + np.mean([self._of_variable(v) for v in members(scope)], axis=0)) / 2
+                    at = _pushed_off(at, np.array([*variables, *found.values()]), apart)
+                found[place] = at
+        return found
+
+
+def _pushed_off(at: Place, others: NDArray[np.float64], apart: float) -> Place:
+    """A place near ``at`` that is ``apart`` from all ``others``, if a few steps away from the nearest lead to one."""
+    for _ in range(12):
+        away = at - others
+        distances = np.hypot(*away.T)
+        nearest = int(distances.argmin())
+        if distances[nearest] >= apart:
+            break
+        direction = away[nearest] if distances[nearest] > 1e-9 else np.array([0.0, 1.0])
+        at = others[nearest] + 1.05 * apart * direction / np.hypot(*direction)
+    return at
 
 
 def _layout(board: Board) -> dict[str, Place]:
