@@ -39,16 +39,14 @@ class Reducer:
         self._refined = 0
 
     def run(self) -> None:
-        """Make all moves there are, and scale the tables that were changed."""
-        draft = self._draft
+        """Make all moves there are."""
         while True:
             refined = self._refine()
             if refined or not self._read:
                 self._protect_one_variable_of_each_tree()
             self._merge_and_sum()
             if not self._must_refine() and not self._make_best_cluster():
-                break
-        draft.scale_changed()
+                return
 
     def _must_refine(self) -> bool:
         return bool(self._kinds & {"support", "split"}) and self._refined < len(self._draft.journal)

@@ -263,8 +263,8 @@ def require_move(kind: str) -> Callable[..., Move]:
     """
     if kind not in MOVES:
         raise NotExactError(
-            f"there is no exact move {kind!r}{did_you_mean(str(kind), MOVES)}; there are {', '.join(MOVES)} (merging "
-            "what is alike, as lifting and colour passing do, keeps symmetric fixed points only)"
+            f"there is no exact move {kind!r}{did_you_mean(str(kind), MOVES)} (Merging what is alike, as lifting and "
+            "colour passing do, keeps symmetric fixed points only.)"
         )
     return MOVES[kind]
 

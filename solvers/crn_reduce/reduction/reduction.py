@@ -148,7 +148,7 @@ def reduce(
 
 
 def apply_moves(graph: FactorGraph, steps: Iterable[Sequence[str]], keep: Iterable[str] = ()) -> Reduction:
-    """Make the given moves, and no others.
+    """Make the given moves, and no others; tables are scaled as :func:`reduce` does.
 
     Parameters
     ----------
@@ -177,6 +177,7 @@ def apply_moves(graph: FactorGraph, steps: Iterable[Sequence[str]], keep: Iterab
 
 
 def _finished(draft: Draft, keep: tuple[str, ...]) -> Reduction:
+    draft.scale_changed()
     graph = draft.finished()
     before, after = GraphSummary.of(draft.graph), GraphSummary.of(graph)
     return Reduction(graph, Certificate(tuple(draft.moves), keep, before, after), keep, draft.graph)
