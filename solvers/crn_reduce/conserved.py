@@ -33,7 +33,7 @@ class ConservedPools:
     @cached_property
     def sizes(self) -> Ints:
         """int64 (n_pools,): the number of species in each."""
-        return np.bincount(self.pool_of, minlength=len(self.centre))
+        return np.bincount(self.pool_of, minlength=len(self.centre)).astype(np.int64)
 
     def totals(self, x: Floats) -> Floats:
         """Total of each pool, float64 (…, n_pools), at ``x`` (…, n_species)."""
@@ -56,7 +56,7 @@ class ConservedPools:
             raise InvalidInput(f"the pool of {self.labels[missing[0]]} has no species to which all others are recycled")
         values = x.copy()
         values[self.centre] = 0.0
-        return np.bincount(self.pool_of, weights=values, minlength=len(self.centre))
+        return np.bincount(self.pool_of, weights=values, minlength=len(self.centre)).astype(np.float64)
 
 
 def conserved_pools(crn: CRN, pools: Pools | None = None) -> ConservedPools:

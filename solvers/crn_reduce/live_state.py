@@ -47,7 +47,6 @@ def live_shares(crn: CRN, rates: Sequence[float], *, floor: float = 1e-9) -> Flo
     if crn.pools is None:
         raise InvalidInput("the network carries no pools")
     kinetics, pools = MassAction(crn), crn.pools
-    totals = np.bincount(pools.pool_of, weights=crn.initial)
     assigned = pools.value_of != UNASSIGNED
 
     def made(values: Floats) -> Floats:
@@ -55,8 +54,9 @@ def live_shares(crn: CRN, rates: Sequence[float], *, floor: float = 1e-9) -> Flo
         return np.where(assigned, kinetics.inflow(np.where(assigned, values, 1.0)), 0.0)
 
     def summed(values: Floats) -> Floats:
-        return np.bincount(pools.pool_of, weights=values)
+        return np.bincount(pools.pool_of, weights=values).astype(np.float64)
 
+    totals = summed(crn.initial)
     message = np.where(assigned, 1.0, 0.0)
     message /= summed(message)[pools.pool_of]
     for _ in range(_MOST_ROUNDS):

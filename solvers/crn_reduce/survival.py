@@ -10,7 +10,7 @@ import numpy as np
 
 from scisuite.core import EngineFailure, InvalidInput
 from scisuite.scenarios.factor_graphs import FactorGraph
-from scisuite.solvers.crn_reduce.compile import compile_napp_adams
+from scisuite.solvers.crn_reduce.compile import Rates, compile_napp_adams
 from scisuite.solvers.crn_reduce.live_state import live_shares
 from scisuite.solvers.crn_reduce.network import CRN, PoolKey, Pools
 from scisuite.solvers.crn_reduce.steady import SteadyState, steady_state
@@ -119,11 +119,12 @@ def compile_surviving(
     if isinstance(max_tries, bool) or not isinstance(max_tries, int | np.integer) or max_tries < 1:
         raise InvalidInput(f"max_tries must be a whole number of at least 1, not {max_tries!r}")
     _require_share(tol)
+    asked = Rates(k_sum, k_prod, k_rec, total)
     rates = [k_rec / divide**i for i in range(max_tries)]
     attempts: list[Attempt] = []
 
     def compiled(rate: float) -> CRN:
-        return compile_napp_adams(graph, k_sum=k_sum, k_prod=k_prod, k_rec=rate, total=total)
+        return compile_napp_adams(graph, **{**vars(asked), "k_rec": rate})
 
     def alive(rate: float) -> tuple[CRN, SteadyState] | None:
         crn = compiled(rate)

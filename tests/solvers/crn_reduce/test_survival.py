@@ -1,0 +1,125 @@
+"""Rates of recycling at which messages survive."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from scisuite.core import EngineFailure, InvalidInput
+from scisuite.scenarios.factor_graphs import FactorGraph, cycle_hair, random_loopy, tree
+from scisuite.solvers.crn_reduce.belief_propagation import bp
+from scisuite.solvers.crn_reduce.compile import compile_napp_adams
+from scisuite.solvers.crn_reduce.live_state import live_shares
+from scisuite.solvers.crn_reduce.steady import steady_state
+from scisuite.solvers.crn_reduce.survival import compile_surviving, largest_surviving, survives
+
+
+def complete(n, rng):
+    """A factor on every pair and every one of n binary variables: n factors on each."""
+    factors = {f"u{i}": ([f"x{i}"], rng.uniform(0.4, 1, 2)) for i in range(n)}
+    for i, j in itertools.combinations(range(n), 2):
+        factors[f"f{i}_{j}"] = ([f"x{i}", f"x{j}"], rng.uniform(0.4, 1, (2, 2)))
+    return FactorGraph({f"x{i}": 2 for i in range(n)}, factors)
+
+
+def error(steady, graph):
+    exact = bp(graph).var_beliefs
+    return max(abs(steady.beliefs[v] - exact[v]).max() for v in exact)
+
+
+@pytest.mark.parametrize(("n", "assigned"), [(6, 0.44), (8, 0.10)])
+def test_complete_graphs_die_out_at_a_tenth_and_live_at_a_third_of_it(n, assigned):
+    graph = complete(n, np.random.default_rng(1))
+    crn, survival = compile_surviving(graph, divide=0.1 / 0.03)
+    assert [attempt.k_rec for attempt in survival.attempts] == [0.1, pytest.approx(0.03)]
+    first, second = survival.attempts
+    assert first.n_extinct == len(crn.pools.keys) - n
+    assert first.least_share < 1e-9
+    assert second.n_extinct == 0
+    assert second.least_share == pytest.approx(assigned, abs=0.02)
+    assert second.pool.kind == 0
+    assert survival.k_rec == second.k_rec
+    assert survival.seconds == pytest.approx(first.seconds + second.seconds)
+    np.testing.assert_array_equal(crn.rates.min(), survival.k_rec)
+    assert error(survival.steady, graph) < 1e-8
+
+
+def test_a_network_that_lives_at_once_is_tried_once():
+    graph = tree(np.random.default_rng(0), n=4, K=2)
+    crn, survival = compile_surviving(graph, k_rec=0.2, total=2.0)
+    assert [attempt.k_rec for attempt in survival.attempts] == [0.2]
+    assert crn.initial.max() == 1.0
+    assert error(survival.steady, graph) < 1e-8
+
+
+def test_the_guess_is_only_where_the_search_begins(monkeypatch):
+    graph = cycle_hair(np.random.default_rng(0), n=4)
+    rates = []
+    for guess in (None, [0, 0, 1], [1, 1, 1], [0, 0, 0]):
+        shares = None if guess is None else np.array([*guess, *[max(guess)] * 2], dtype=float)
+        monkeypatch.setattr(
+            "scisuite.solvers.crn_reduce.survival.live_shares", lambda crn, rates, floor, shares=shares: shares
+        )
+        _, survival = compile_surviving(graph, k_rec=0.9, max_tries=5)
+        rates.append(survival.k_rec)
+        tried = {attempt.k_rec: attempt.n_extinct for attempt in survival.attempts}
+        assert tried[survival.k_rec] == 0
+        assert tried[0.9] > 0
+    assert rates == [pytest.approx(0.3)] * 4
+
+
+def test_survives_and_the_largest_rate():
+    graph = cycle_hair(np.random.default_rng(0), n=6)
+    assert not survives(compile_napp_adams(graph, k_rec=1.0))
+    hidden, _ = compile_napp_adams(graph, k_rec=0.3).anonymous(np.random.default_rng(0))
+    assert survives(hidden)
+    assert largest_surviving(graph, (0.3, 1.0)) == 0.3
+    assert largest_surviving(graph, (1.0,)) is None
+
+
+def test_impossible_evidence_names_the_pool_that_dies():
+    clash = FactorGraph({"a": 2}, {"yes": (["a"], [1.0, 0.0]), "no": (["a"], [0.0, 1.0])})
+    with pytest.raises(
+        EngineFailure,
+        match=r"die out at every k_rec down to 0\.0111, 1 of them there; the least is belief a, with .* of its pool",
+    ):
+        compile_surviving(clash, max_tries=3)
+
+
+def test_predicted_shares_are_those_of_the_steady_state():
+    rates = [0.1, 0.03, 0.001]
+    for seed in range(2):
+        graph = random_loopy(np.random.default_rng(seed), n=5, loops=2)
+        crn = compile_napp_adams(graph, total=1.5)
+        shares = live_shares(crn, rates)
+        for rate, share in zip(rates, shares, strict=True):
+            steady = steady_state(compile_napp_adams(graph, k_rec=rate, total=1.5))
+            assert (steady.assigned_mass / steady.pool_totals).min() == pytest.approx(share, rel=1e-6)
+    crowded = compile_napp_adams(complete(6, np.random.default_rng(0)))
+    dead, alive = live_shares(crowded, [0.1, 0.03])
+    assert dead < 1e-9 < 0.4 < alive
+    with pytest.raises(InvalidInput, match="the network carries no pools"):
+        live_shares(crowded.anonymous(np.random.default_rng(0))[0], rates)
+
+
+def test_bad_input_is_refused():
+    graph = FactorGraph({"a": 2}, {"f": (["a"], [1.0, 2.0])})
+    for divide in (1, 0.5, np.nan, np.inf):
+        with pytest.raises(InvalidInput, match="divide must be finite and above 1"):
+            compile_surviving(graph, divide=divide)
+    for tol in (0, 1, -1, np.nan):
+        with pytest.raises(InvalidInput, match="tol must be between 0 and 1"):
+            compile_surviving(graph, tol=tol)
+        with pytest.raises(InvalidInput, match="tol must be between 0 and 1"):
+            survives(compile_napp_adams(graph), tol=tol)
+    for max_tries in (0, 1.5, True):
+        with pytest.raises(InvalidInput, match="max_tries must be a whole number of at least 1"):
+            compile_surviving(graph, max_tries=max_tries)
+    with pytest.raises(InvalidInput, match="k_rec must be a finite number above zero, not -1"):
+        compile_surviving(graph, k_rec=-1)
+    with pytest.raises(InvalidInput, match="k_rec must be a finite number above zero, not 'x'"):
+        compile_surviving(graph, k_rec="x")
+    with pytest.raises(InvalidInput, match="k_rec must be a finite number above zero, not 0"):
+        largest_surviving(graph, [0])
