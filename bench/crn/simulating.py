@@ -49,7 +49,7 @@ def simulate_model(
         If the integrator gives up.
     """
     from scisuite.core.files import write_atomic
-    from scisuite.solvers.crn_reduce.simulate import simulate
+    from scisuite.solvers.crn_reduce.simulation import simulate
 
     if method not in METHODS:
         raise InvalidInput(f"--method takes {' or '.join(METHODS)}, not {method!r}")

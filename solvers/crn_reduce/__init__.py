@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from scisuite.solvers.crn_reduce.bethe import bethe_free_energy
     from scisuite.solvers.crn_reduce.compile import Rates, compile_napp_adams, compiled_molecularity, compiled_size
     from scisuite.solvers.crn_reduce.errors import NotNappAdams
-    from scisuite.solvers.crn_reduce.multistart import FixedPoints, fixed_points, match_fixed_points
     from scisuite.solvers.crn_reduce.lumping import backward_equivalence, forward_equivalence
+    from scisuite.solvers.crn_reduce.multistart import FixedPoints, fixed_points, match_fixed_points
     from scisuite.solvers.crn_reduce.network import BELIEF, CRN, PRODUCT, SUM, UNASSIGNED, PoolKey, Pools
     from scisuite.solvers.crn_reduce.peers import PeerRun, factorgraph_bp, pyagrum_bayes_net_bp, pyagrum_loopy_bp
     from scisuite.solvers.crn_reduce.recovery import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from scisuite.solvers.crn_reduce.roadrunner import RoadRunner
     from scisuite.solvers.crn_reduce.sbml import UnsupportedSBML, from_sbml, to_sbml, write_sbml
-    from scisuite.solvers.crn_reduce.simulate import simulate
+    from scisuite.solvers.crn_reduce.simulation import simulate
     from scisuite.solvers.crn_reduce.solver import CRNReduceSolver
     from scisuite.solvers.crn_reduce.steady import SteadyState, steady_state
     from scisuite.solvers.crn_reduce.survival import Survival, compile_surviving, largest_surviving, survives
@@ -93,7 +93,7 @@ _FILES = {
     "recover_named": f"{_HERE}.recovery",
     "reduce": f"{_HERE}.reduction",
     "reduce_crn": f"{_HERE}.reduction",
-    "simulate": f"{_HERE}.simulate",
+    "simulate": f"{_HERE}.simulation",
     "steady_state": f"{_HERE}.steady",
     "survives": f"{_HERE}.survival",
     "to_sbml": f"{_HERE}.sbml",

@@ -15,7 +15,7 @@ from scisuite.core import InvalidInput
 from scisuite.solvers.crn_reduce.conserved import ConservedPools, conserved_pools
 from scisuite.solvers.crn_reduce.mass_action import MassAction
 from scisuite.solvers.crn_reduce.network import CRN, Floats, Pools
-from scisuite.solvers.crn_reduce.simulate import checked_start, steps
+from scisuite.solvers.crn_reduce.simulation import checked_start, steps
 from scisuite.solvers.crn_reduce.trajectory import PoolReading
 
 
@@ -74,7 +74,7 @@ def steady_state(
     regular system whatever the order of species is (roadrunner#1245). A solution of Newton's method further away than
     the integration's error is refused: it would be another steady state. For the same reason nothing faster than the
     integration is used to come near: with several steady states, of which the one without messages is always one,
-    only the network's course from its start says which is meant. What :func:`~scisuite.solvers.crn_reduce.simulate`
+    only the network's course from its start says which is meant. What :func:`~scisuite.solvers.crn_reduce.simulation`
     ends in is what the network does.
 
     Parameters

@@ -15,7 +15,7 @@ from scisuite.scenarios.factor_graphs import FactorGraph, cycle_hair, ising, ran
 from scisuite.solvers.crn_reduce.belief_propagation import Messages, bp
 from scisuite.solvers.crn_reduce.compile import compile_napp_adams
 from scisuite.solvers.crn_reduce.network import CRN, SUM, UNASSIGNED
-from scisuite.solvers.crn_reduce.simulate import simulate
+from scisuite.solvers.crn_reduce.simulation import simulate
 from scisuite.solvers.crn_reduce.steady import steady_state
 
 

@@ -14,7 +14,7 @@ from scisuite.core import EngineFailure, InvalidInput
 from scisuite.scenarios.factor_graphs import cycle_hair, exact_marginals, random_loopy, tree
 from scisuite.solvers.crn_reduce.compile import compile_napp_adams
 from scisuite.solvers.crn_reduce.network import CRN
-from scisuite.solvers.crn_reduce.simulate import simulate
+from scisuite.solvers.crn_reduce.simulation import simulate
 
 
 def network(reactants, products, rates, initial):
