@@ -160,7 +160,7 @@ class LinearCATE:
         phi = np.concatenate(self._phi)
         fitted = np.concatenate(self._pseudo) - phi @ self.theta
         residual = fitted if kind == "sandwich" else np.concatenate(self._predictable)
-        gram = self.V - self.lam * np.eye(len(self.theta))
+        gram: Floats = self.V - self.lam * np.eye(len(self.theta))
         if np.linalg.matrix_rank(gram, hermitian=True) < len(gram):
             gram = gram + self.lam * 1e-6 * np.eye(len(gram))
         bread = np.linalg.inv(gram)
