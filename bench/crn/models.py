@@ -58,8 +58,8 @@ class Model:
         return self.graph.states.get(variable) or tuple(str(k) for k in range(self.graph.card[variable]))
 
 
-def read_model(path: Path, units: str, stages: Stages) -> Model:
-    """Read a model and recover its factor graph, in two stages.
+def read_model(path: Path, units: str, stages: Stages, which: str = "") -> Model:
+    """Read a model and recover its factor graph, in two stages, called ``read`` and ``recover`` and ``which`` it is.
 
     Raises
     ------
@@ -76,9 +76,9 @@ def read_model(path: Path, units: str, stages: Stages) -> Model:
         raise InvalidInput(f"--units takes {' or '.join(UNITS)}, not {units!r}")
     require_file(path)
     try:
-        with stages(f"read {path.name}"):
+        with stages(f"read {which}".rstrip()):
             crn, states = read_sbml(path, units=units)
-        with stages(f"recover {path.name}"):
+        with stages(f"recover {which}".rstrip()):
             found = recover_factor_graph(crn) if crn.pools is None else recover_named(crn)
     except InvalidInput as error:
         raise type(error)(f"{path}: {error}") from error

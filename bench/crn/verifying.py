@@ -33,7 +33,8 @@ def verify(before: Path, certificate: Path, after: Path, *, units: str) -> dict[
             proof = certificate_from_json(_text(certificate))
         except InvalidInput as error:
             raise type(error)(f"{certificate}: {error}") from error
-        full, small = read_model(before, units, stages), read_model(after, units, stages)
+        full = read_model(before, units, stages, "before")
+        small = read_model(after, units, stages, "after")
         with stages("verify"):
             try:
                 check(full.graph, proof, small.graph, with_log_scale=False)

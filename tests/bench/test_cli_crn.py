@@ -160,6 +160,7 @@ def test_verify(made, tmp_path):
     assert told["holds"]
     assert told["keep"] == ["Cancer"]
     assert told["reactions_after"] == 12
+    assert list(told["seconds"]) == ["read before", "recover before", "read after", "recover after", "verify"]
     assert "small.cert.json holds" in invoke(
         "verify", made / "tiny.xml", made / "small.cert.json", made / "small.xml"
     ).stdout.replace(str(made) + "/", "")
