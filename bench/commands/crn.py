@@ -112,7 +112,7 @@ def reduce_command(
     keep: Keep = None,
     moves: Annotated[
         list[str] | None,
-        typer.Option(metavar="MOVES", help="Of leaf, unary, series, cluster, support and split. Repeatable."),
+        typer.Option(metavar="MOVES", help="leaf,unary,series by default; also cluster, support, split."),
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option(help="The certificate; beside the output, with .cert.json, by default.")

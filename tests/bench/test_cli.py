@@ -147,6 +147,8 @@ def added(tmp_path, monkeypatch):
     }
     for name, text in files.items():
         (tmp_path / f"{name}.py").write_text(text)
+    for name in [name for name in sys.modules if name.startswith("scisuite.bench.commands.")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(extensions, "FOLDER", tmp_path)
     monkeypatch.setattr(scisuite.bench.commands, "__path__", [str(tmp_path)])
     extensions.find_extensions.cache_clear()
