@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from scisuite.core import InvalidInput
 from scisuite.scenarios.trials.trial import Logged, PotentialOutcomes, Trial
 
 Floats = NDArray[np.float64]
@@ -27,9 +28,16 @@ def segments(
 
     The family that makes the minimax rate sharp. The log is confounded by an unseen bit u that raises both the outcome
     and the chance of treatment, which differs between segments: σ(1.5 (−1)^j + 2u) with u = ±½.
+
+    Raises
+    ------
+    InvalidInput
+        If an effect is outside [−1, 1].
     """
     effects = np.asarray(theta, dtype=float)
     d = len(effects)
+    if effects.ndim != 1 or not d or not (np.abs(effects) <= 1).all():
+        raise InvalidInput(f"theta must be effects in [−1, 1], not {theta}")
 
     def units(n: int) -> tuple[Floats, Floats]:
         j = rng.integers(d, size=n)
@@ -72,7 +80,18 @@ def linear(
     and x₂ are shifted by .8, an unseen U ~ .8 N(0, 1) enters the outcome, and P(T = 1) = σ(3(x₁ + x₂) + 1.5 U), so that
     there is next to no overlap; its noise has unit variance beside U, that of randomised units a standard deviation of
     1.2.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no such tails, ``bend`` is not finite, or there are fewer than two covariates.
     """
+    if tails not in ("gaussian", "t4"):
+        raise InvalidInput(f"tails must be gaussian or t4, not {tails!r}")
+    if not np.isfinite(bend):
+        raise InvalidInput(f"bend must be finite, not {bend}")
+    if not d >= 2:
+        raise InvalidInput(f"d must be at least 2, not {d!r}")
     theta, beta = (rng.normal(0, d**-0.5, d) for _ in range(2))
 
     def covariates(n: int) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scisuite.core import InvalidInput
-from scisuite.scenarios.trials.trial import finite_column, treatments
+from scisuite.scenarios.trials.trial import finite_column, propensities, treatments
 
 Floats = NDArray[np.float64]
 
@@ -58,8 +58,10 @@ def gain_curve(score: ArrayLike, t: ArrayLike, y: ArrayLike) -> tuple[Floats, Fl
 def qini(score: ArrayLike, t: ArrayLike, y: ArrayLike) -> float:
     """Qini coefficient of binary outcomes, as scikit-uplift's with ``negative_effect=True``.
 
-    The area between the Qini curve and the straight line to its end, over the same area of the best ordering that the
-    outcomes would allow. 0 for a constant score; 1 at best.
+    The area between the Qini curve and the straight line to its end, over the same area of the ordering that has
+    treated responders first and untreated responders last. 0 for a constant score. It is at most 1 where the share of
+    the untreated that respond is at most the share of units that are treated; beyond, that ordering is not the best one
+    and 1 can be exceeded, in scikit-uplift too.
 
     Raises
     ------
@@ -71,12 +73,13 @@ def qini(score: ArrayLike, t: ArrayLike, y: ArrayLike) -> float:
     treated = treatments(t, len(outcome))
     if not np.isin(outcome, (0, 1)).all():
         raise InvalidInput("qini is for outcomes of 0 and 1; use cumulative_gain or pehe for others")
+    _require_some(outcome)
     k, q = gain_curve(score, treated, outcome)
     # Treated responders first, untreated responders last, and those who answered nothing in between.
     best_k, best_q = gain_curve(np.where(treated == 1, outcome, -outcome), treated, outcome)
     line = 0.5 * k[-1] * q[-1]
     best = float(np.trapezoid(best_q, best_k)) - line
-    if best <= 0:
+    if best <= 0 or treated.min() == treated.max():
         raise InvalidInput("qini needs both arms and outcomes of both kinds: no ordering would be better than chance")
     return float((np.trapezoid(q, k) - line) / best)
 
@@ -130,14 +133,14 @@ def cumulative_gain(score: ArrayLike, t: ArrayLike, y: ArrayLike, p: ArrayLike |
     Raises
     ------
     InvalidInput
-        If lengths differ, a number is not finite, or one arm is empty.
+        If lengths differ, a number is not finite, a probability is not in (0, 1), or one arm is empty.
     """
     outcome, treated, order, last = _ordered(score, t, y)
     n = len(outcome)
     share = float(treated.mean())
     if not 0 < share < 1:
         raise InvalidInput("cumulative_gain needs treated and untreated units")
-    chance = np.full(n, share) if p is None else finite_column("p", np.full(n, p) if np.ndim(p) == 0 else p, n)
+    chance = propensities(share if p is None else p, n)
     effect = treated * outcome / chance - (1 - treated) * outcome / (1 - chance)
     total = np.concatenate([[0.0], np.cumsum(effect[order])[last]])
     k = np.concatenate([[0.0], last + 1.0])
@@ -150,13 +153,14 @@ def policy_value(treat: ArrayLike, t: ArrayLike, y: ArrayLike, p: ArrayLike) -> 
     Raises
     ------
     InvalidInput
-        If lengths differ, a number is not finite, or no unit got what the policy would give.
+        If lengths differ, a number is not finite, a probability is not in (0, 1), or no unit got what the policy would
+        give.
     """
     outcome = finite_column("y", y)
     n = len(outcome)
     treated = treatments(t, n)
     wanted = treatments(np.asarray(treat, dtype=float), n)
-    chance = finite_column("p", np.full(n, p) if np.ndim(p) == 0 else p, n)
+    chance = propensities(p, n)
     weight = (wanted == treated) / np.where(wanted == 1, chance, 1 - chance)
     if not weight.sum():
         raise InvalidInput("no unit got the treatment that the policy would give it")
@@ -164,17 +168,37 @@ def policy_value(treat: ArrayLike, t: ArrayLike, y: ArrayLike, p: ArrayLike) -> 
 
 
 def coverage(low: ArrayLike, high: ArrayLike, truth: ArrayLike) -> float:
-    """Share of the intervals [low, high] that hold the truth."""
+    """Share of the intervals [low, high] (n,) that hold the truth (n,). A bound may be infinite.
+
+    Raises
+    ------
+    InvalidInput
+        If lengths differ, a bound is NaN, the truth is not finite, or there is no interval.
+    """
     true = finite_column("truth", truth)
     _require_some(true)
-    return float(np.mean((np.asarray(low) <= true) & (true <= np.asarray(high))))
+    return float(np.mean((_bounds("low", low, len(true)) <= true) & (true <= _bounds("high", high, len(true)))))
 
 
 def interval_width(low: ArrayLike, high: ArrayLike) -> float:
-    """Mean width of intervals, in units of the outcome."""
-    width = np.asarray(high, dtype=float) - np.asarray(low, dtype=float)
-    _require_some(width)
+    """Mean width of the intervals [low, high] (n,), in units of the outcome; infinite where a bound is.
+
+    Raises
+    ------
+    InvalidInput
+        If lengths differ, a bound is NaN, or there is no interval.
+    """
+    below = _bounds("low", low)
+    _require_some(below)
+    width = _bounds("high", high, len(below)) - below
     return float(width.mean()) if np.isfinite(width).all() else math.inf
+
+
+def _bounds(name: str, values: ArrayLike, n: int | None = None) -> Floats:
+    """``values`` as float64 (n,); infinities may stand in it."""
+    bounds = np.asarray(values, dtype=float)
+    finite_column(name, np.where(np.isinf(bounds), 0.0, bounds), n)
+    return bounds
 
 
 def _ordered(

@@ -53,6 +53,8 @@ class Table:
         Its labels to 0 and 1; units of other labels are left out.
     outcome : str
         Column of the outcome.
+    outcomes : (str, str)
+        Its labels for 0 and 1, in lower case.
     p : float
         Known probability of treatment among the units of both arms.
     targeting : mapping
@@ -74,6 +76,7 @@ class Table:
     arm: str
     arms: Mapping[str, int]
     outcome: str
+    outcomes: tuple[str, str]
     p: float
     targeting: Mapping[str, float]
     numbers: tuple[str, ...]
@@ -91,6 +94,7 @@ TABLES = {
         arm="segment",
         arms={"Womens E-Mail": 1, "No E-Mail": 0},
         outcome="visit",
+        outcomes=("0", "1"),
         p=0.5,
         targeting={"history": 1.0, "recency": -1.0},
         numbers=("recency", "history"),
@@ -117,6 +121,7 @@ TABLES = {
         arm="treatment",
         arms={" Neighbors": 1, " Control": 0},
         outcome="voted",
+        outcomes=("no", "yes"),
         p=1 / 6,
         targeting={"g2002": 1.0, "p2000": 1.0, "p2002": 1.0, "p2004": 1.0, "yob": -0.5},
         numbers=("yob", "hh_size"),
@@ -131,6 +136,7 @@ TABLES = {
         arm="Promotion",
         arms={"Yes": 1, "No": 0},
         outcome="purchase",
+        outcomes=("0", "1"),
         p=0.5,
         targeting={"V4": 1.0, "V3": -1.0},
         numbers=("V2", "V3"),
@@ -209,37 +215,32 @@ def read_units(table: Table, texts: Sequence[str]) -> Randomised:
         If a column is missing, a label or number is none, or rows of a household do not stand together.
     """
     columns = _columns(table, texts)
-    arm = np.array([table.arms.get(label, -1) for label in columns[table.arm]])
-    group = _households(columns[table.household_size], arm) if table.household_size else None
+    labels = columns[table.arm]
+    group = _households(columns[table.household_size], labels) if table.household_size else None
+    arm = np.array([table.arms.get(label, -1) for label in labels])
+    chosen = np.flatnonzero(arm >= 0)
+    if not {0, 1} <= set(arm.tolist()):
+        raise DamagedFile(f"column {table.arm} lacks one of the arms {', '.join(map(repr, table.arms))}")
+    columns = {name: [column[row] for row in chosen] for name, column in columns.items()}
     features: list[str] = []
     covariates: list[Floats] = []
-    chosen = arm >= 0
     for name in table.numbers:
-        numbers = _numbers(name, columns[name])[chosen]
+        numbers = _numbers(name, columns[name])
         features.append(name)
         covariates.append((numbers - numbers.mean()) / (numbers.std() or 1.0))
     for name, one in table.flags.items():
-        labels = np.array(columns[name])[chosen]
-        if len(others := set(labels[labels != one])) > 1:
+        if len(others := set(columns[name]) - {one}) > 1:
             raise DamagedFile(f"column {name} has more than two values: {one}, {', '.join(sorted(others))}")
         features.append(name)
-        covariates.append((labels == one).astype(float))
+        covariates.append(np.array([label == one for label in columns[name]], dtype=float))
     for name, known in table.categories.items():
-        labels = np.array(columns[name])[chosen]
-        if unknown := set(labels) - set(known):
-            raise DamagedFile(f"column {name} has the unknown label {min(unknown)!r}")
+        codes = _codes(name, columns[name], known)
         features += [f"{name}={label}" for label in known[1:]]
-        covariates += [(labels == label).astype(float) for label in known[1:]]
-    outcome = [_OUTCOMES.get(label.lower(), -1) for label in columns[table.outcome]]
-    y = np.array(outcome, dtype=float)[chosen]
-    if (y < 0).any():
-        raise DamagedFile(f"column {table.outcome} has an outcome that is neither 0 nor 1, No nor Yes")
+        covariates += [(codes == code).astype(float) for code in range(1, len(known))]
+    y = _codes(table.outcome, [label.lower() for label in columns[table.outcome]], table.outcomes).astype(float)
     return Randomised(
         tuple(features), np.column_stack(covariates), arm[chosen], y, None if group is None else group[chosen]
     )
-
-
-_OUTCOMES = {"0": 0, "1": 1, "no": 0, "yes": 1}
 
 
 @lru_cache(maxsize=3)
@@ -284,61 +285,69 @@ def _cut(name: str, table_name: str, units: Randomised, rng: np.random.Generator
         test=logged(places["test"], table.p),
         pool=pool,
         binary=True,
+        rows={**places, "observational": log},
     )
 
 
 def _disjoint(rng: np.random.Generator, group: Ints, n_units: int) -> dict[str, Ints]:
-    """Rows of each slice, in the order of ``rng``; a group is in one slice only, and at most ``n_units`` are used."""
-    _, member = np.unique(group, return_inverse=True)
-    rank = rng.permutation(member.max() + 1)[member]
-    order = np.argsort(rank, kind="stable")
-    share = np.empty(len(order))
-    share[order] = np.arange(len(order))
-    # A group goes where its first unit falls.
-    first = np.full(member.max() + 1, len(order), dtype=float)
-    np.minimum.at(first, member, share)
-    place = first[member] / n_units
+    """Rows of each slice, in random order: groups are drawn until ``n_units`` are, and each goes where it begins."""
+    _, member, size = np.unique(group, return_inverse=True, return_counts=True)
+    rank = rng.permutation(len(size))
+    starts = np.empty(len(size))
+    starts[np.argsort(rank)] = np.cumsum(size[np.argsort(rank)]) - size[np.argsort(rank)]
     ends = np.cumsum(list(SHARES.values()))
     ends[-1] = 1.0
-    slice_of = np.searchsorted(ends, place, side="right")
-    return {name: order[slice_of[order] == i] for i, name in enumerate(SHARES)}
+    slice_of = np.searchsorted(ends, starts / n_units, side="right")[member]
+    order = np.argsort(rank[member], kind="stable")
+    return {name: order[slice_of[order] == at] for at, name in enumerate(SHARES)}
 
 
 def _columns(table: Table, texts: Iterable[str]) -> dict[str, list[str]]:
-    wanted = [table.arm, table.outcome, *table.numbers, *table.flags, *table.categories]
+    wanted = dict.fromkeys([table.arm, table.outcome, *table.numbers, *table.flags, *table.categories])
     columns: dict[str, list[str]] = {name: [] for name in wanted}
     for text in texts:
-        rows = csv.reader(io.StringIO(text, newline=""))
-        header = next(rows, [])
+        header, *rows = list(csv.reader(io.StringIO(text, newline=""))) or [[]]
         if missing := [name for name in wanted if name not in header]:
-            raise DamagedFile(f"the table of {table.member} lacks the column {missing[0]}")
-        places = [(columns[name], header.index(name)) for name in columns]
+            raise DamagedFile(f"a table of {table.member} lacks the column {missing[0]}")
         for number, row in enumerate(rows, start=2):
             if len(row) != len(header):
                 raise DamagedFile(
-                    f"line {number} of a table of {table.member} has {len(row)} entries, not {len(header)}"
+                    f"row {number} of a table of {table.member} has {len(row)} entries, not {len(header)}"
                 )
-            for column, at in places:
-                column.append(row[at])
+        for name, column in columns.items():
+            at = header.index(name)
+            column += [row[at] for row in rows]
     return columns
 
 
-def _numbers(name: str, texts: list[str]) -> Floats:
+def _codes(name: str, labels: Sequence[str], known: Sequence[str]) -> Ints:
+    """Places (n,) of ``labels`` among the ``known`` ones."""
+    code = {label: at for at, label in enumerate(known)}
+    try:
+        return np.array([code[label] for label in labels], dtype=np.int64)
+    except KeyError as error:
+        raise DamagedFile(f"column {name} has the unknown label {error}") from None
+
+
+def _numbers(name: str, texts: Sequence[str]) -> Floats:
     try:
         return np.array(texts, dtype=float)
     except ValueError as error:
         raise DamagedFile(f"column {name} holds no numbers: {error}") from error
 
 
-def _households(sizes: list[str], arm: NDArray[np.int64]) -> Ints:
-    """Number (n,) of each row's household: as many consecutive rows as its size says, all of one arm."""
+def _households(sizes: Sequence[str], letters: Sequence[str]) -> Ints:
+    """Number (n,) of each row's household.
+
+    The table names no household, but its members stand together: every run of rows with the same size and the same
+    letter is a multiple of that size long. In the real table that makes 180,002 households, as many as the trial had.
+    """
     size = _numbers("household size", sizes).astype(np.int64)
-    group = np.empty(len(size), dtype=np.int64)
-    start = number = 0
-    while start < len(size):
-        end = start + int(size[start])
-        if size[start] < 1 or end > len(size) or (size[start:end] != size[start]).any() or np.ptp(arm[start:end]):
-            raise DamagedFile(f"the rows of the household that begins in row {start} do not stand together")
-        group[start:end] = number
-        start, number = end, number + 1
-    return group
+    letter = np.unique(np.asarray(letters), return_inverse=True)[1]
+    begins = np.flatnonzero(np.concatenate([[True], (np.diff(size) != 0) | (np.diff(letter) != 0)]))
+    lengths = np.diff(np.append(begins, len(size)))
+    broken = (size[begins] < 1) | (lengths % np.maximum(size[begins], 1) != 0)
+    if broken.any():
+        raise DamagedFile(f"households do not stand together: see the {begins[broken.argmax()] + 1}th row")
+    within = np.arange(len(size)) - np.repeat(begins, lengths)
+    return np.cumsum(within % size == 0) - 1

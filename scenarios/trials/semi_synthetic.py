@@ -61,7 +61,7 @@ def ihdp(
         x,
         PotentialOutcomes(y0, y0 + tau, tau),
         Logged(x[log], t[log], y[log]),
-        (pool, validation, test),
+        {"observational": log, "pool": pool, "validation": validation, "test": test},
     )
 
 
@@ -119,7 +119,7 @@ def acic16(
         x,
         outcomes,
         Logged(x[log], t, np.where(t == 1, outcomes.y1[log], outcomes.y0[log])),
-        (pool, validation, test),
+        {"observational": log, "pool": pool, "validation": validation, "test": test},
     )
 
 
@@ -170,9 +170,9 @@ def _trial(
     x: Floats,
     outcomes: PotentialOutcomes,
     observational: Logged,
-    slices: tuple[Ints, Ints, Ints],
+    rows: dict[str, Ints],
 ) -> Trial:
-    pool, validation, test = slices
+    pool = rows["pool"]
 
     def randomised(units: Ints) -> Logged:
         t = _bernoulli(rng, np.full(len(units), 0.5))
@@ -184,9 +184,10 @@ def _trial(
         features=tuple(features),
         observational=observational,
         pool_x=x[pool],
-        validation=randomised(validation),
-        test=randomised(test),
+        validation=randomised(rows["validation"]),
+        test=randomised(rows["test"]),
         pool=PotentialOutcomes(outcomes.y0[pool], outcomes.y1[pool], outcomes.tau[pool]),
+        rows=rows,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,6 +91,14 @@ class Trial:
         Whether the effect is ⟨θ, x⟩ with no intercept, so that x itself is the basis of a linear model.
     unit : str
         Of the outcome.
+    rows : mapping of str to int64 arrays, or None
+        Where the slices were cut from one table: the rows of it that are in ``"observational"``, ``"pool"``,
+        ``"validation"`` and ``"test"``. ``None`` where every unit was drawn for its slice.
+
+    Raises
+    ------
+    InvalidInput
+        If widths or lengths differ, a covariate of the pool is not finite, or a row is in two of the slices.
     """
 
     name: str
@@ -101,6 +111,7 @@ class Trial:
     binary: bool = False
     linear: bool = False
     unit: str = "1"
+    rows: Mapping[str, Ints] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         pool_x = finite_rows("pool_x", self.pool_x)
@@ -113,6 +124,10 @@ class Trial:
             raise InvalidInput(f"{len(self.features)} names for {pool_x.shape[1]} covariates")
         if len(self.pool) != len(pool_x):
             raise InvalidInput(f"the pool has {len(pool_x)} units and {len(self.pool)} answers")
+        for one, other in combinations(self.rows or {}, 2):
+            shared = np.intersect1d(self.rows[one], self.rows[other])  # type: ignore[index]
+            if len(shared):
+                raise InvalidInput(f"{one} and {other} overlap: row {shared[0]} is in both")
 
     @property
     def n_pool(self) -> int:
@@ -260,6 +275,9 @@ def unit_places(units: ArrayLike, n_pool: int) -> Ints:
 
 def _numbers(name: str, values: ArrayLike) -> Floats:
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind in "USc":
+            raise TypeError(f"not {array.dtype} such as {array.ravel()[:1].tolist()}")
+        return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"{name} must hold numbers: {error}") from error
