@@ -63,7 +63,7 @@ def steady_figures(model: Model) -> dict[str, Any]:
         "residual": state.residual,
         "rest_time": state.rest_time,
         "extinct": [str(pool) for pool in state.extinct()],
-        "least_assigned": float((state.assigned_mass / state.pool_totals).min()),
+        "least_assigned": max(float((state.assigned_mass / state.pool_totals).min()), 0.0),
     }
 
 

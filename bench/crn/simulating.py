@@ -76,7 +76,7 @@ def simulate_model(
         "time": time,
         "beliefs": {v: dict(zip(model.values(v), trajectory.beliefs[v].tolist(), strict=True)) for v in shown},
         "extinct": extinct,
-        "least_assigned": float((trajectory.assigned_mass / trajectory.pool_totals).min()),
+        "least_assigned": max(float((trajectory.assigned_mass / trajectory.pool_totals).min()), 0.0),
         "drift": _drift(trajectory),
         "residual": trajectory.residual,
         "rest_time": trajectory.rest_time,

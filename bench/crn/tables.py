@@ -140,7 +140,7 @@ def print_simulated(report: Report) -> None:
     table = new_table(f"{report['input']} at time {report['time']:g}", *columns, right=("from BP",))
     for variable, belief in report["beliefs"].items():
         shown = "  ".join(f"{value} {_probability(p)}" for value, p in belief.items())
-        table.add_row(variable, shown, *([f"{differences[variable]:.1e}"] if differences else []))
+        table.add_row(variable, shown, *([_difference(differences[variable])] if differences else []))
     print_table(table)
     facts = [
         ("method", report["method"]),
@@ -178,16 +178,20 @@ def _print_line(text: str) -> None:
 
 def _k_rec(report: Report) -> Iterable[tuple[str, str]]:
     for attempt in report["attempts"][:-1]:
-        pools = "1 pool" if attempt["extinct"] == 1 else f"{counted(attempt['extinct'])} pools"
-        yield f"k_rec {figure(attempt['k_rec'])}", f"{pools} extinct, first of all {attempt['pool']}"
+        yield f"k_rec {figure(attempt['k_rec'])}", _extinct(attempt)
     last = report["attempts"][-1]
     if last["extinct"] is None:
         told = "not looked for extinct pools"
     elif last["extinct"]:
-        told = f"{counted(last['extinct'])} extinct, first of all {last['pool']}"
+        told = _extinct(last)
     else:
         told = f"none extinct; least assigned mass {figure(last['least_assigned'])}, {last['pool']}"
     yield f"k_rec {figure(last['k_rec'])}", told
+
+
+def _extinct(attempt: Report) -> str:
+    pools = "1 pool" if attempt["extinct"] == 1 else f"{counted(attempt['extinct'])} pools"
+    return f"{pools} extinct, first of all {attempt['pool']}"
 
 
 def _moves(report: Report) -> Iterable[tuple[str, str]]:
@@ -217,13 +221,14 @@ def _beliefs(report: Report) -> str:
     if not verified["beliefs"]:
         return f"beliefs of {whose} not compared: {verified['reason']} (certificate {report['certificate']} holds)"
     return (
-        f"beliefs of {whose} unchanged (max difference {_rounded(verified['max_difference'])}, certificate "
+        f"beliefs of {whose} unchanged (max difference {_difference(verified['max_difference'], 0)}, certificate "
         f"{report['certificate']})"
     )
 
 
-def _rounded(difference: float) -> str:
-    return f"{difference:.0e}" if difference else "0"
+def _difference(value: float, decimals: int = 1) -> str:
+    """A difference of beliefs; NaN is that from a pool that holds nothing."""
+    return "–" if value != value else f"{value:.{decimals}e}" if value else "0"
 
 
 def _probability(p: float) -> str:
@@ -233,4 +238,4 @@ def _probability(p: float) -> str:
 def _propagation(compared: Report) -> str:
     if not compared["converged"]:
         return f"does not converge (residual {figure(compared['residual'])} after {compared['iterations']} rounds)"
-    return f"{counted(compared['iterations'])} rounds, largest difference {compared['max_difference']:.1e}"
+    return f"{counted(compared['iterations'])} rounds, largest difference {_difference(compared['max_difference'])}"

@@ -226,6 +226,7 @@ def test_extinction_is_said(made, tmp_path):
     told = report("simulate", target)
     assert len(told["extinct"]) > 3
     assert told["warnings"][0].startswith("message extinction: ")
+    assert 0 <= told["least_assigned"] < 1e-9
     assert report("check", target, "--steady")["steady"]["extinct"]
 
 
