@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from scisuite.core import InvalidInput, NotFitted
 from scisuite.scenarios.trials import finite_column, finite_rows
-from scisuite.solvers.active_rct.pseudo_outcome import pseudo_outcome
+from scisuite.solvers.active_rct.pseudo import pseudo_outcome
 
 Floats = NDArray[np.float64]
 Kind = Literal["wald", "selfnorm", "qv"]
@@ -56,7 +56,8 @@ class LinearCATE:
         self._phi: list[Floats] = []
         self._pseudo: list[Floats] = []
         self._predictable: list[Floats] = []
-        self.V = self.V_inverse = np.zeros((0, 0))
+        self.V: Floats = np.zeros((0, 0))
+        self.V_inverse: Floats = np.zeros((0, 0))
         self.theta = np.zeros(0)
         self._moment = np.zeros(0)
 
@@ -96,7 +97,7 @@ class LinearCATE:
         phi : float (m, d)
             Basis of each unit.
         t, y, p, mu0, mu1
-            As in :func:`~scisuite.solvers.active_rct.pseudo_outcome`.
+            As in :func:`~scisuite.solvers.active_rct.pseudo.pseudo_outcome`.
 
         Raises
         ------
@@ -126,7 +127,7 @@ class LinearCATE:
             self.V_inverse = (self.V_inverse + self.V_inverse.T) / 2
         else:
             # A batch of more units than dimensions: inverting anew costs less and rounds less.
-            self.V_inverse = np.linalg.inv(self.V)
+            self.V_inverse = np.asarray(np.linalg.inv(self.V))
         self._moment = self._moment + rows.T @ values
         self.theta = self.V_inverse @ self._moment
         return self
@@ -160,7 +161,7 @@ class LinearCATE:
         phi = np.concatenate(self._phi)
         fitted = np.concatenate(self._pseudo) - phi @ self.theta
         residual = fitted if kind == "sandwich" else np.concatenate(self._predictable)
-        gram: Floats = self.V - self.lam * np.eye(len(self.theta))
+        gram = self.V - self.lam * np.eye(len(self.theta))
         if np.linalg.matrix_rank(gram, hermitian=True) < len(gram):
             gram = gram + self.lam * 1e-6 * np.eye(len(gram))
         bread = np.linalg.inv(gram)

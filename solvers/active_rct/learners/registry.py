@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
 from scisuite.core import InvalidInput
 from scisuite.core.registry import did_you_mean, refuse_unknown_arguments
-from scisuite.scenarios.trials import Trial
+from scisuite.scenarios.trials import Logged
 from scisuite.solvers.active_rct.learners.base import Learner
 from scisuite.solvers.active_rct.learners.linear import LinearLearner, PooledLinear
 
@@ -25,7 +25,19 @@ LEARNERS = (*_LINEAR, *_BY_CLASS)
 """Names that :func:`make_learner` knows."""
 
 
-def make_learner(name: str, trial: Trial, seed: int = 0, **config: Any) -> Learner:
+class HasLog(Protocol):
+    """What a learner is built on; a trial, most often."""
+
+    @property
+    def observational(self) -> Logged:
+        """The biased log."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether the effect is linear without an intercept."""
+
+
+def make_learner(name: str, trial: HasLog, seed: int = 0, **config: Any) -> Learner:
     """A learner on a trial's log.
 
     Parameters
