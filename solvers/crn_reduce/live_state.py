@@ -68,6 +68,8 @@ def live_shares(crn: CRN, rates: Sequence[float], *, floor: float = 1e-9) -> Flo
         change = np.abs(new - message).max()
         message += (1.0 - _DAMPING) * (new - message)
         if change < _SETTLED:
+            # Undamped, so that what no message allows is zero and not the remains of the start.
+            message = new
             break
     else:
         return None

@@ -125,6 +125,11 @@ def steps(
             yield solver, taken > _FEWEST_STEPS and _at_rest(kinetics, solver, absolute, relative)
 
 
+def rounding_alone(kinetics: MassAction, x: Floats) -> bool:
+    """Whether dx/dt at ``x`` (n_species,) is nothing but the rounding of the terms that make it up."""
+    return bool((np.abs(kinetics.derivative(x)) <= _ROUNDING * kinetics.turnover(x)).all())
+
+
 def checked_start(crn: CRN, x0: ArrayLike | None) -> Floats:
     """``x0`` or, for want of it, the network's own start, float64 (n_species,).
 
@@ -156,8 +161,7 @@ _ROUNDING = 16 * np.finfo(np.float64).eps
 def _at_rest(kinetics: MassAction, solver: BDF, absolute: float, relative: float) -> bool:
     speed = np.abs(kinetics.derivative(solver.y))
     within = 0.1 * (absolute + relative * np.abs(solver.y)) / min(solver.t_bound, 10 * solver.t)
-    still = speed <= within
-    return bool(still.all() or (still | (speed <= _ROUNDING * kinetics.turnover(solver.y))).all())
+    return bool((speed <= within).all()) or rounding_alone(kinetics, solver.y)
 
 
 def _integrated(

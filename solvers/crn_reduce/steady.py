@@ -15,7 +15,7 @@ from scisuite.core import InvalidInput
 from scisuite.solvers.crn_reduce.conserved import ConservedPools, conserved_pools
 from scisuite.solvers.crn_reduce.mass_action import MassAction
 from scisuite.solvers.crn_reduce.network import CRN, Floats, Pools
-from scisuite.solvers.crn_reduce.simulation import checked_start, steps
+from scisuite.solvers.crn_reduce.simulation import checked_start, rounding_alone, steps
 from scisuite.solvers.crn_reduce.trajectory import PoolReading
 
 
@@ -119,6 +119,8 @@ def steady_state(
         converged = converged and bool(np.abs(found - x).max(initial=0.0) <= _NEAR * scale)
         # What is left of a message that has died out is a rounding error of either sign.
         x = np.maximum(found, 0.0) if converged else x
+        # Where steady states make up a line the Jacobian is singular, and a point of it needs no improvement.
+        converged = converged or rounding_alone(kinetics, x)
     residual = float(np.abs(kinetics.derivative(x)).max(initial=0.0))
     return SteadyState(x, residual, converged, taken, rest_time, time.process_time() - before, crn, pools)
 

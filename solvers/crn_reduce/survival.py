@@ -193,7 +193,7 @@ def _at_rest(crn: CRN, pools: Pools | None) -> SteadyState:
     steady = steady_state(crn, pools=pools)
     if not steady.converged:
         raise EngineFailure(
-            f"the network did not come to rest in {steady.iterations} steps: its residual is {steady.residual:.1e}"
+            f"no steady state was found in {steady.iterations} steps: the residual is {steady.residual:.1e}"
         )
     return steady
 

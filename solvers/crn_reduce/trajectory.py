@@ -66,7 +66,7 @@ class PoolReading(ABC):
         return self.conserved.assigned(self.final)
 
     def extinct(self, tol: float = 1e-9) -> tuple[PoolKey | str, ...]:
-        """The pools whose assigned mass is below ``tol`` of their total: their messages have died out.
+        """The pools whose assigned mass is not above ``tol`` of their total: their messages have died out.
 
         Pools are named by what they stand for or, where that is not known, by their unassigned species.
 
@@ -75,7 +75,7 @@ class PoolReading(ABC):
         InvalidInput
             If the network has no pools with unassigned species.
         """
-        gone = (self.assigned_mass < tol * self.pool_totals) & (self.conserved.sizes > 1)
+        gone = (self.assigned_mass <= tol * self.pool_totals) & (self.conserved.sizes > 1)
         return tuple(self.conserved.labels[i] for i in np.flatnonzero(gone))
 
 

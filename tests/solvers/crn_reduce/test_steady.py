@@ -132,6 +132,22 @@ def test_a_pool_of_two_that_react_alone_has_the_closed_form():
     assert unmoved.concentrations.tolist() == [4, 0]
 
 
+def test_a_point_on_a_line_of_steady_states_is_one():
+    used = sparse.csr_array(np.array([[1, 0, 1]], dtype=np.int32))
+    made = sparse.csr_array(np.array([[0, 1, 1]], dtype=np.int32))
+    idle = steady_state(CRN(("a", "b", "catalyst"), used, made, np.ones(1), np.array([2.0, 1.0, 0.0])))
+    assert idle.converged
+    assert idle.concentrations.tolist() == [2, 1, 0]
+
+
+def test_another_steady_state_than_the_networks_own_is_refused(monkeypatch):
+    crn = compile_napp_adams(cycle_hair(np.random.default_rng(0), n=3))
+    dark = steady_state(crn, np.where(crn.pools.value_of == UNASSIGNED, 1.0, 0.0)).concentrations
+    light = steady_state(crn).concentrations
+    monkeypatch.setattr("scisuite.solvers.crn_reduce.steady._newton", lambda *_: (dark, 1, True))
+    np.testing.assert_allclose(steady_state(crn).concentrations, light, atol=1e-8)
+
+
 def test_bad_input_is_refused():
     crn = compile_napp_adams(FactorGraph({"a": 2}, {"f": (["a"], [1.0, 2.0])}))
     with pytest.raises(InvalidInput, match=r"x0 must have shape \(9,\)"):
