@@ -19,12 +19,14 @@ def warm_up() -> None:
 def linear_dr_learner(scenario: TrialScenario, seed: int, budget: Budget) -> Outcome:
     """econml's ``LinearDRLearner`` on random units of the pool, treated with probability ½ (its own 95 % intervals).
 
-    Nuisances: ridge regression of the outcome and the known propensity, by a classifier that returns the treated share;
-    two-fold cross-fitting, the effect linear without intercept where the world's is.
+    Nuisances: ridge regression of the outcome on covariates, treatment and their products, its penalty cross-validated,
+    and the treated share for the propensity; cross-fitting, the effect linear without intercept where the world's is.
     """
     from econml.dr import LinearDRLearner
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures
 
     world = scenario.trial(seed)
     rng = generator(seed, "econml")
@@ -32,7 +34,7 @@ def linear_dr_learner(scenario: TrialScenario, seed: int, budget: Budget) -> Out
     t, y = world.reveal(units, np.full(len(units), 0.5), generator(seed, "answers"))
     model = LinearDRLearner(
         model_propensity=DummyClassifier(strategy="prior"),
-        model_regression=RidgeCV(),
+        model_regression=make_pipeline(PolynomialFeatures(2, interaction_only=True), RidgeCV(np.logspace(-2, 3, 11))),
         fit_cate_intercept=not world.linear,
         random_state=int(rng.integers(2**31)),
     )
