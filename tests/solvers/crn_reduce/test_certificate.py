@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -140,7 +141,11 @@ def renamed(name: str) -> Callable[[Operand], Operand]:
         (0, {"operands": lambda o: o._replace(table=o.table.T)}, "the table of factor 'de' is another one"),
         (1, {"operands": renamed("u")}, "factor 'u' is about"),
         (1, {"variable": "a"}, "factor 'u' is not a unary factor of 'a'"),
+        (1, {"operands": (Operand("u", ("d",)), Operand("u", ("d",)))}, "it names a factor twice"),
+        (1, {"operands": (Operand("ab", ("a", "b")), Operand("u", ("d",)))}, "factor 'ab' is not about 'd'"),
         (2, {"results": ()}, "it has not two results"),
+        (2, {"exponent": 1}, "it has an exponent"),
+        (3, {"exponent": -1}, "it has an exponent"),
         (2, {"results": renamed("ghi")}, "its parts cannot be called 'ghi' and 'ghi'"),
         (2, {"results": lambda o: o._replace(variables=())}, "a part is about nothing"),
         (2, {"results": lambda o: o._replace(variables=o.variables[:1])}, "the parts' variables are not those"),
@@ -200,6 +205,52 @@ def test_a_series_move_between_factors_that_share_another_variable_is_refused():
         CertificateError, match=r"series\(x, f, g\): factors 'f' and 'g' share \['x', 'y'\], not 'x' alone$"
     ):
         verify_certificate(graph, certificate, summed)
+
+
+@pytest.mark.parametrize(
+    ("factors", "move", "message"),
+    [
+        (
+            {"f": (["x"], [1, 2])},
+            Move("leaf", "x", (Operand("f", ("x",), np.array([1.0, 2])),)),
+            "factor 'f' is about nothing else",
+        ),
+        (
+            {"f": (["x"], [1, 2]), "g": (["x"], [1, 2])},
+            Move("series", "x", tuple(Operand(name, ("x",), np.array([1.0, 2])) for name in "fg")),
+            "its factors are about nothing else",
+        ),
+        (
+            {"f": (["x"], [1, 0]), "g": (["x"], [0, 2])},
+            Move("unary", "x", (Operand("f", ("x",)), Operand("g", ("x",)))),
+            "nothing is left of the factor",
+        ),
+        (
+            {"f": (["x", "y"], [[0, 1], [0, 0]]), "g": (["x"], [0, 2])},
+            Move("support", "x", (Operand("f", ("x", "y")), Operand("g", ("x",))), values=(1,), card=2),
+            "nothing is left of factor 'f'",
+        ),
+    ],
+)
+def test_moves_that_leave_nothing_are_refused(factors, move, message):
+    graph = FactorGraph({"x": 2, "y": 2}, factors)
+    certificate = Certificate((move,), (), GraphSummary.of(graph), GraphSummary.of(graph))
+    with pytest.raises(CertificateError, match=rf"^move 1 of 1, {move.kind}\(x, .*: {message}$"):
+        verify_certificate(graph, certificate, graph)
+
+
+def test_variables_cut_out_by_support_verify():
+    graph = FactorGraph(
+        {"x": 2, "y": 3, "z": 2},
+        {"f": (["x", "y"], [[1, 2, 3], [4, 5, 6]]), "seen": (["x"], [0, 5]), "g": (["z", "y"], np.ones((2, 3)))},
+        log_scale=0.5,
+    )
+    reduction = apply_moves(graph, [("support", "x")])
+    verify_certificate(graph, reduction.certificate, reduction.graph)
+    assert set(reduction.graph.card) == {"y", "z"}
+    with pytest.raises(CertificateError, match=r"^the moves lead to log_scale 3.49573.*, not 2.109"):
+        lost = changed(reduction.graph, log_scale=reduction.graph.log_scale - math.log(4))
+        verify_certificate(graph, reduction.certificate, lost)
 
 
 def changed(graph: FactorGraph, **change: object) -> FactorGraph:
@@ -291,7 +342,7 @@ def test_json_holds_the_header_and_one_line_a_move(reduction):
         ),
         (
             lambda c: c["moves"][0]["operands"][0].update(table=[1, 2]),
-            r"^move 1: the table of factor 'de' must have an axis for each of its 2 variables, and finite entries, none",
+            r"^move 1: the table of factor 'de' must have an axis for each of its 2 variables, and finite entries, non",
         ),
         (
             lambda c: c["moves"][0]["operands"][0].update(table=[[1, -2]]),
