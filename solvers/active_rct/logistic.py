@@ -54,9 +54,7 @@ class Logistic:
         if not 0 < share < 1:
             raise InvalidInput("a classifier needs both labels: all units here have the same one")
         weight = np.where(target == 1, 0.5 / share, 0.5 / (1 - share)) if self.balanced else np.ones(len(rows))
-        self._centre = rows.mean(axis=0)
-        scale = rows.std(axis=0)
-        self._scale = np.where(scale > 0, scale, 1.0)
+        self._centre, self._scale = centre_and_spread(rows)
         z = (rows - self._centre) / self._scale
 
         def loss(parameters: Floats) -> tuple[float, Floats]:
@@ -87,3 +85,13 @@ class Logistic:
             raise InvalidInput(f"x has {rows.shape[1]} covariates, the classifier was fitted to {len(self._weights)}")
         chance = expit(((rows - self._centre) / self._scale) @ self._weights + self._intercept)
         return np.column_stack([1 - chance, chance])
+
+
+def centre_and_spread(x: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each covariate of x (n, d), float64 (d,) each; the latter 1 where it is constant.
+
+    A constant's computed deviation may be a rounding error and not 0; to divide by that would turn the least change
+    elsewhere into an enormous one.
+    """
+    centre, spread = x.mean(axis=0), x.std(axis=0)
+    return centre, np.where(spread > 1e-9 * np.abs(centre), spread, 1.0)

@@ -19,7 +19,11 @@ _LINEAR: dict[str, Callable[..., Learner]] = {
     "linear_log": partial(PooledLinear, log_alone=True),
 }
 
-_BY_CLASS = {"trees": ("trees", "TreesLearner")}
+_BY_CLASS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "trees": ("trees", "TreesLearner", {}),
+    **{f"{head}_learner": ("meta", "MetaLearner", {"head": head}) for head in ("s", "t", "x", "dr")},
+    **{name: ("neural", "NeuralLearner", {"architecture": name}) for name in ("tarnet", "dragonnet", "cfr")},
+}
 
 LEARNERS = (*_LINEAR, *_BY_CLASS)
 """Names that :func:`make_learner` knows."""
@@ -44,7 +48,9 @@ def make_learner(name: str, trial: HasLog, seed: int = 0, **config: Any) -> Lear
     ----------
     name : str
         ``linear`` (randomised units alone, with intervals), ``linear_pooled`` and ``linear_log`` (least squares on log
-        and randomised units, or on the log alone), ``trees`` (T-learner of extremely randomised trees).
+        and randomised units, or on the log alone), ``trees`` (T-learner of extremely randomised trees),
+        ``s_learner``, ``t_learner``, ``x_learner``, ``dr_learner`` (over any scikit-learn ``regressor``), ``tarnet``,
+        ``dragonnet``, ``cfr`` (networks).
     trial : Trial
         The linear learners take an intercept unless the trial is ``linear``.
     seed : int
@@ -65,9 +71,9 @@ def make_learner(name: str, trial: HasLog, seed: int = 0, **config: Any) -> Lear
     if name in _LINEAR:
         build, given = _LINEAR[name], {"intercept": not trial.linear, **config}
     else:
-        module, class_name = _BY_CLASS[name]
+        module, class_name, fixed = _BY_CLASS[name]
         build = getattr(import_module(f"scisuite.solvers.active_rct.learners.{module}"), class_name)
-        given = {"seed": seed, **config}
+        given = {"seed": seed, **({"binary": trial.binary} if module == "neural" else {}), **config, **fixed}
     refuse_unknown_arguments(partial(build, trial.observational), given, f"learner {name!r}")
     learner: Learner = build(trial.observational, **given)
     return learner
