@@ -120,6 +120,9 @@ def _limits(
     return dict.fromkeys(arms, Limit(scenarios, seeds, budget))
 
 
+_LEARNED = ("plan_maskable_ppo", "plan_maskable_ppo_flat")
+
+
 def _where(seeds: int, instances: int) -> dict[str, Limit]:
     """Which scenarios each arm meets, and with how many seeds."""
     return {
@@ -137,7 +140,7 @@ def _where(seeds: int, instances: int) -> dict[str, Limit]:
         **_limits(("scale_andes",), ANDES, seeds=1),
         **_limits(("bp_speed",), ALARM, seeds=1),
         **_limits(_ids(POLICIES), PLANNING, SMALL_PLANNING, seeds=1, budget=f"{instances} steps"),
-        **_limits(("plan_maskable_ppo",), PLANNING, seeds=1, budget=f"{instances} steps"),
+        **_limits(_LEARNED, PLANNING, seeds=1, budget=f"{instances} steps"),
         **_limits(_ids(SMALL_POLICIES), SMALL_PLANNING, seeds=1, budget=f"{instances} steps"),
     }
 
@@ -169,7 +172,7 @@ _NOT_IN_SMOKE = (
     "scale",
     "scale_andes",
     "bp_speed",
-    "plan_maskable_ppo",
+    *_LEARNED,
 )
 
 TIERS = {

@@ -129,7 +129,22 @@ POLICIES = (
     _arm("plan_greedy", "peer", "planning:returns", "the move that removes most now", agent="greedy"),
     _arm("plan_min_fill", "peer", "planning:returns", "the elimination that joins fewest variables", agent="min_fill"),
     _arm("plan_beam", "peer", "planning:returns", "beam search", agent="beam"),
-    _arm("plan_maskable_ppo", "method", "planning:trained_returns", "MaskablePPO, mean of its trainings", "rl"),
+    _arm(
+        "plan_maskable_ppo",
+        "method",
+        "planning:trained_returns",
+        "MaskablePPO that judges every action by one network, mean of three trainings",
+        "rl",
+    ),
+    _arm(
+        "plan_maskable_ppo_flat",
+        "ablation",
+        "planning:trained_returns",
+        "MaskablePPO with sb3-contrib's own policy on the flattened observation, one training",
+        "rl",
+        train_seeds=[0],
+        site_policy=False,
+    ),
 )
 SMALL_POLICIES = (
     _arm("plan_exhaustive", "peer", "planning:returns", "exhaustive search, at most eight sites", agent="exhaustive"),

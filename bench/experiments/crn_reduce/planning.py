@@ -32,7 +32,13 @@ def returns(scenario: Scenario, seed: int, budget: Budget, *, agent: str) -> Out
 
 
 def trained_returns(
-    scenario: Scenario, seed: int, budget: Budget, *, train_steps: int = 50_000, train_seeds: Sequence[int] = (0, 1, 2)
+    scenario: Scenario,
+    seed: int,
+    budget: Budget,
+    *,
+    train_steps: int = 50_000,
+    train_seeds: Sequence[int] = (0, 1, 2),
+    site_policy: bool = True,
 ) -> Outcome:
     """The same of MaskablePPO, averaged over its trainings, and its gain over the better of two rules.
 
@@ -45,7 +51,9 @@ def trained_returns(
     with tempfile.TemporaryDirectory() as folder:
         for train_seed in train_seeds:
             path = Path(folder) / f"{train_seed}.zip"
-            train_maskable_ppo(scenario.id, train_steps, train_seed, max_sites=MAX_SITES, out=path)
+            train_maskable_ppo(
+                scenario.id, train_steps, train_seed, max_sites=MAX_SITES, out=path, site_policy=site_policy
+            )
             learned.append(_returns(scenario, agents.make("crn_reduce/maskable_ppo", path=path), instances))
     ruled = [_returns(scenario, agents.make(f"crn_reduce/{rule}"), instances) for rule in RULES]
     table = np.column_stack([np.mean(learned, axis=0), *ruled])
