@@ -71,7 +71,7 @@ def test_the_promised_claims_are_computed_as_promised(id, metric, arm, statistic
 
 
 def test_which_networks_and_medians_the_claims_are_about():
-    assert NETWORKS == tuple(f"factor_graphs/{name}" for name in ELEVEN)
+    assert tuple(f"factor_graphs/{name}" for name in ELEVEN) == NETWORKS
     for id, names in (("crn.reduction.share", NETWORKS), ("crn.simulation_speedup_bn", SIMULATED)):
         assert INEQUALITIES[id].scenarios == names
         assert (INEQUALITIES[id].jointly, INEQUALITIES[id].across) == (True, "median")
