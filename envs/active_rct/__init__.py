@@ -1,0 +1,1 @@
+"""``sci/ActiveRCT-v0``: spend the budget of a randomised trial batch by batch."""
