@@ -60,6 +60,8 @@ def targeting_policy(
     """
     if not 0 < floor < 0.5:
         raise InvalidInput(f"floor must be in (0, ½), not {floor}")
+    if not (math.isfinite(steepness) and math.isfinite(strength)):
+        raise InvalidInput("steepness and strength must be finite")
     s = finite_column("score", score)
     bound = math.log((1 - floor) / floor)
     log_odds = np.clip(steepness * s, -bound, bound)

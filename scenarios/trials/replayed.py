@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 SHARES = {"observational": 0.20, "pool": 0.35, "validation": 0.10, "test": 0.35}
 STEEPNESS = 3.0
 HINT_STRENGTH = 0.5
-SYNTHETIC_UNITS = 12_000
+SYNTHETIC_UNITS = 8_000
 
 
 @dataclass(frozen=True)

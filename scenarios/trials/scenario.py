@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -90,7 +91,7 @@ class TrialScenario(WorldScenario):
         if not isinstance(kind, str) or kind not in KINDS:
             raise InvalidInput(f"unknown kind of trial {kind!r}{did_you_mean(str(kind), KINDS)}")
         refuse_unknown_arguments(partial(KINDS[kind].draw, None), arguments, f"trial {kind!r}")
-        _require_sizes(arguments)
+        _require_sizes(KINDS[kind].draw, arguments)
         self.kind = kind
         self.arguments = arguments
         self._shapes: dict[str, tuple[int, ...]] = {}
@@ -140,8 +141,10 @@ class TrialScenario(WorldScenario):
         return replace(trial, name=self.id.rpartition("/")[2]) if self.id else trial
 
 
-def _require_sizes(arguments: dict[str, Any]) -> None:
+def _require_sizes(draw: Callable[..., Trial], arguments: dict[str, Any]) -> None:
+    """Refuse a number of units that is none; ``None`` may stand where it is the default."""
+    defaults = {name: parameter.default for name, parameter in inspect.signature(draw).parameters.items()}
     for name, value in arguments.items():
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if name.startswith("n_") and value is not None and not (whole and value >= 1):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+        if name.startswith("n_") and not whole and not (value is None and defaults[name] is None):
             raise InvalidInput(f"{name} must be a whole number from 1, not {value!r}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import random
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,9 +195,7 @@ def _trial(
 
 @lru_cache(maxsize=1)
 def _acic_covariates() -> tuple[tuple[str, ...], Floats]:
-    from causallib.datasets import load_acic16
-
-    table = load_acic16(instance=1).X
+    table = _load_acic16()(instance=1).X
     x = table.to_numpy(dtype=np.float64)
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     x.flags.writeable = False
@@ -204,11 +204,19 @@ def _acic_covariates() -> tuple[tuple[str, ...], Floats]:
 
 @lru_cache(maxsize=ACIC_INSTANCES)
 def _acic_outcomes(instance: int) -> PotentialOutcomes:
-    from causallib.datasets import load_acic16
-
-    _, table = load_acic16(instance=instance, raw=True)
+    _, table = _load_acic16()(instance=instance, raw=True)
     y0, y1, mu0, mu1 = (table[name].to_numpy(dtype=np.float64) for name in ("y0", "y1", "mu0", "mu1"))
     return PotentialOutcomes(y0, y1, mu1 - mu0)
+
+
+def _load_acic16() -> Callable[..., Any]:
+    # The first import of causallib moves the state of Python's own random numbers.
+    state = random.getstate()
+    try:
+        from causallib.datasets import load_acic16
+    finally:
+        random.setstate(state)
+    return cast("Callable[..., Any]", load_acic16)
 
 
 def _split(rng: np.random.Generator, n: int, *sizes: int) -> list[Ints]:

@@ -9,10 +9,11 @@ from importlib import metadata
 import pytest
 
 from scisuite import scenarios
-from scisuite.core import InvalidInput, UnknownName
+from scisuite.core import DataUnavailable, InvalidInput, UnknownName
 from scisuite.scenarios import check_scenario
 
 INSTALLED = {distribution.name for distribution in metadata.distributions()}
+FETCHED = {"trials/hillstrom", "trials/gotv", "trials/starbucks"}
 
 
 @pytest.mark.parametrize("id", scenarios.registry.ids())
@@ -21,6 +22,13 @@ def test_contract(id):
         pytest.skip(f"{id} needs scisuite[data]")
     if "crn" in scenarios.registry.entry(id).extras and "pgmpy" not in INSTALLED:
         pytest.skip(f"{id} needs scisuite[crn]")
+    if "trials" in scenarios.registry.entry(id).extras and not {"econml", "causallib"} <= INSTALLED:
+        pytest.skip(f"{id} needs scisuite[trials]")
+    if id in FETCHED:
+        try:
+            scenarios.make(id)
+        except DataUnavailable as absent:
+            pytest.skip(str(absent))
     check_scenario(id)
 
 

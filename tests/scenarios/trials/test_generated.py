@@ -21,7 +21,7 @@ def test_segments_have_the_effects_that_were_asked_for():
         assert mine.mean() == pytest.approx(0.25, abs=0.01)
         difference = (trial.pool.y1 - trial.pool.y0)[mine].mean()
         assert difference == pytest.approx(theta[segment], abs=4 * np.sqrt(0.5 / mine.sum()))
-    assert trial.binary and trial.linear and trial.knows_effects and not trial.replay
+    assert (trial.binary, trial.linear, trial.knows_effects, trial.replay) == (True, True, True, False)
 
 
 def test_the_log_of_segments_is_biased():
@@ -76,7 +76,8 @@ def test_the_log_of_a_linear_world_is_shifted_confounded_and_without_overlap():
 @pytest.mark.parametrize("make", [segments, linear])
 def test_the_same_generator_gives_the_same_trial(make):
     one, two, other = (make(np.random.default_rng(seed), n_pool=50) for seed in (0, 0, 1))
-    assert np.array_equal(one.pool_x, two.pool_x) and np.array_equal(one.test.y, two.test.y)
+    assert np.array_equal(one.pool_x, two.pool_x)
+    assert np.array_equal(one.test.y, two.test.y)
     assert not np.array_equal(one.test.y, other.test.y)
 
 
