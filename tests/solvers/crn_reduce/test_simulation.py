@@ -75,10 +75,20 @@ def test_a_network_at_rest_is_held_and_says_since_when():
     assert simulate(crn, 1.0).rest_time is None
 
 
-def test_the_start_of_a_network_is_never_taken_for_rest():
-    slow = network([[1, 0], [0, 1]], [[0, 1], [1, 0]], [1e-9, 1e-9], [1.0, 0.0])
-    run = simulate(slow, 1e9, points=2)
-    np.testing.assert_allclose(run.final, [0.5 + 0.5 * math.exp(-2), 0.5 - 0.5 * math.exp(-2)], rtol=1e-7)
+@pytest.mark.parametrize("rate", [1e-9, 1e-13])
+def test_a_slow_start_is_not_taken_for_rest(rate):
+    slow = network([[1, 0], [0, 1]], [[0, 1], [1, 0]], [rate, rate], [0.9, 0.1])
+    run = simulate(slow, 1 / rate, points=2)
+    np.testing.assert_allclose(run.final, [0.5 + 0.4 * math.exp(-2), 0.5 - 0.4 * math.exp(-2)], rtol=1e-7)
+
+
+def test_a_species_that_never_changes_is_no_message():
+    crn = network([[1, 0, 1], [0, 1, 0]], [[0, 1, 1], [1, 0, 0]], [1.0, 0.5], [1.0, 0.0, 2.0])
+    run = simulate(crn, 20.0, points=2)
+    assert run.pool_totals.tolist() == pytest.approx([1, 2])
+    assert run.assigned_mass.tolist() == pytest.approx([0.8, 0])
+    assert run.extinct() == ()
+    assert simulate(crn, 20.0, x0=[1, 0, 0], points=2).extinct() == ("a",)
 
 
 def test_extinct_messages_are_reported_although_the_residual_is_tiny():

@@ -66,6 +66,19 @@ def test_a_loopy_graph_comes_to_rest_at_a_fixed_point_of_belief_propagation(seed
     assert bp(graph, init=messages_of(steady), damping=0.0, max_iter=1).residual < 1e-8
 
 
+def test_rounding_is_reached_in_pools_of_any_size_however_loose_the_integration():
+    graph = FactorGraph({"a": 2, "b": 3}, {"f": (["a", "b"], [[0.9, 0.5, 0.1], [0.2, 0.4, 0.7]]), "u": (["a"], [1, 2])})
+    exact = marginals(graph)
+    for total in (1e-9, 1.0, 1e6):
+        crn = compile_napp_adams(graph, k_rec=0.05 * total, total=total)
+        for relative in (1e-9, 1e-5):
+            steady = steady_state(crn, relative=relative)
+            assert steady.converged
+            assert steady.residual < 1e-14 * total * total
+            for v, belief in steady.beliefs.items():
+                np.testing.assert_allclose(belief, exact[v], atol=1e-12)
+
+
 def test_of_several_fixed_points_it_is_the_one_that_the_simulation_ends_in():
     graph = ising(np.random.default_rng(0), coupling=1.2)
     crn = compile_napp_adams(graph, k_rec=0.01)
