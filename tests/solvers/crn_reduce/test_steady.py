@@ -41,7 +41,7 @@ def marginals(graph):
     return {v: t / t.sum() for v, t in total.items()}
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_tree_comes_to_rest_at_its_marginals(seed):
     graph = tree(np.random.default_rng(seed), n=5, K=3)
@@ -52,11 +52,11 @@ def test_a_tree_comes_to_rest_at_its_marginals(seed):
         np.testing.assert_allclose(steady.beliefs[v], exact, atol=1e-10)
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_loopy_graph_comes_to_rest_at_a_fixed_point_of_belief_propagation(seed):
     rng = np.random.default_rng(seed)
-    graph = random_loopy(rng, n=5, loops=2)
+    graph = random_loopy(rng, n=4, loops=2)
     total = 10 ** rng.uniform(-0.3, 2)
     steady = steady_state(compile_napp_adams(graph, k_rec=0.01, total=total))
     assert steady.converged
@@ -80,7 +80,7 @@ def test_rounding_is_reached_in_pools_of_any_size_however_loose_the_integration(
 
 
 def test_of_several_fixed_points_it_is_the_one_that_the_simulation_ends_in():
-    graph = ising(np.random.default_rng(0), coupling=1.2)
+    graph = ising(np.random.default_rng(0), rows=2, coupling=1.2)
     crn = compile_napp_adams(graph, k_rec=0.01)
     pools = crn.pools
     ends = []
@@ -91,18 +91,17 @@ def test_of_several_fixed_points_it_is_the_one_that_the_simulation_ends_in():
         steady = steady_state(crn, x0)
         np.testing.assert_allclose(simulate(crn, 2e4, x0=x0, points=2).final, steady.concentrations, atol=1e-8)
         assert bp(graph, init=messages_of(steady), damping=0.0, max_iter=1).residual < 1e-8
-        ends.append(steady.beliefs["s1_1"][1])
+        ends.append(steady.beliefs["s0_1"][1])
     assert ends[0] < 0.1 < 0.9 < ends[1]
 
 
 def test_the_order_of_species_does_not_matter():
-    crn = compile_napp_adams(random_loopy(np.random.default_rng(1), n=5, loops=2))
+    crn = compile_napp_adams(random_loopy(np.random.default_rng(1), n=4, loops=2))
     steady = steady_state(crn)
-    for seed in range(2):
-        shuffled, order = crn.anonymous(np.random.default_rng(seed))
-        again = steady_state(shuffled)
-        assert again.converged
-        np.testing.assert_allclose(again.concentrations, steady.concentrations[order], atol=1e-12)
+    shuffled, order = crn.anonymous(np.random.default_rng(0))
+    again = steady_state(shuffled)
+    assert again.converged
+    np.testing.assert_allclose(again.concentrations, steady.concentrations[order], atol=1e-12)
 
 
 def test_a_steady_state_without_messages_is_one_and_says_so():
@@ -130,7 +129,7 @@ def test_what_does_not_come_to_rest_is_no_answer():
     used = sparse.csr_array(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=np.int32))
     made = sparse.csr_array(np.array([[0, 2, 0], [0, 0, 2], [2, 0, 0]], dtype=np.int32))
     wheel = CRN(("a", "b", "c"), used, made, np.ones(3), np.array([0.6, 0.3, 0.1]))
-    turning = steady_state(wheel, max_steps=3000, relative=1e-6)
+    turning = steady_state(wheel, max_steps=1000, relative=1e-6)
     assert not turning.converged
     assert turning.residual > 1e-3
 

@@ -59,21 +59,21 @@ def test_a_network_that_lives_at_once_is_tried_once():
 def test_the_guess_is_only_where_the_search_begins(monkeypatch):
     graph = cycle_hair(np.random.default_rng(0), n=3)
     rates = []
-    for guess in (None, [0, 0, 1], [1, 1, 1], [0, 0, 0]):
-        shares = None if guess is None else np.array([*guess, *[max(guess)] * 2], dtype=float)
+    for guess in (None, [0, 0, 1], [1, 1, 1]):
+        shares = None if guess is None else np.array(guess, dtype=float)
         monkeypatch.setattr(
             "scisuite.solvers.crn_reduce.survival.live_shares", lambda crn, rates, floor, shares=shares: shares
         )
-        _, survival = compile_surviving(graph, k_rec=0.9, max_tries=5)
+        _, survival = compile_surviving(graph, k_rec=0.9, max_tries=3)
         rates.append(survival.k_rec)
         tried = {attempt.k_rec: attempt.n_extinct for attempt in survival.attempts}
         assert tried[survival.k_rec] == 0
         assert tried[0.9] > 0
-    assert rates == [pytest.approx(0.3)] * 4
+    assert rates == [pytest.approx(0.3)] * 3
 
 
 def test_survives_and_the_largest_rate():
-    graph = cycle_hair(np.random.default_rng(0), n=6)
+    graph = cycle_hair(np.random.default_rng(0), n=4)
     assert not survives(compile_napp_adams(graph, k_rec=1.0))
     hidden, _ = compile_napp_adams(graph, k_rec=0.3).anonymous(np.random.default_rng(0))
     assert survives(hidden)
