@@ -15,7 +15,9 @@ from scisuite.solvers.active_rct.logistic import Logistic
 Floats = NDArray[np.float64]
 
 MOST_STEPS = 50
-TOLERANCE = 1e-10
+TINY_RIDGE = 1e-9
+SMALLEST = 1e-6
+TOLERANCE = 1e-8
 """Squared Newton decrement per unit, in nats, at which the last step is taken."""
 
 
@@ -66,22 +68,19 @@ def _optimum(z: Floats, target: Floats, weight: Floats, penalty: Floats, start: 
         return float(weight @ (np.logaddexp(0, linear) - target * linear) + 0.5 * penalty @ at**2)
 
     at, linear = start, z @ start
-    value = loss(at, linear)
     for _ in range(MOST_STEPS):
         chance = expit(linear)
-        gradient = z.T @ (weight * (chance - target)) + penalty * at
-        curvature = z.T @ (z * (weight * chance * (1 - chance))[:, None]) + np.diag(penalty + 1e-9)
+        slope = weight * (chance - target)
+        gradient = z.T @ slope + penalty * at
+        curvature = z.T @ (z * (weight * chance * (1 - chance))[:, None]) + np.diag(penalty + TINY_RIDGE)
         step = np.linalg.solve(curvature, gradient)
         decrement = float(gradient @ step)
-        size = 1.0
-        for _ in range(30):
-            candidate = at - size * step
-            linear_there = z @ candidate
-            found = loss(candidate, linear_there)
-            if found <= value - 1e-4 * size * decrement or decrement <= TOLERANCE * len(z):
-                break
-            size /= 2
-        at, linear, value = candidate, linear_there, found
         if decrement <= TOLERANCE * len(z):
-            break
+            return at - step
+        # Far from the optimum a whole step may overshoot.
+        value, size = loss(at, linear), 1.0
+        while size > SMALLEST and loss(at - size * step, linear - size * (z @ step)) > value - 1e-4 * size * decrement:
+            size /= 2
+        at = at - size * step
+        linear = z @ at
     return at
