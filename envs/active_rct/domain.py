@@ -68,6 +68,9 @@ def _optimum(z: Floats, target: Floats, weight: Floats, penalty: Floats, start: 
         return float(weight @ (np.logaddexp(0, linear) - target * linear) + 0.5 * penalty @ at**2)
 
     at, linear = start, z @ start
+    # From where everything is sure and wrong, Newton's steps would lead nowhere.
+    if not loss(at, linear) < weight.sum() * np.log(2):
+        at, linear = np.zeros(len(start)), np.zeros(len(z))
     for _ in range(MOST_STEPS):
         chance = expit(linear)
         slope = weight * (chance - target)

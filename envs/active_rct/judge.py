@@ -59,11 +59,11 @@ class Judge:
         """The measure and what else can be said: coverage and mean width of the linear learner's 95 % intervals where
         the truth is known, and the value of treating those with τ̂ > 0 where treatments were randomised."""
         effect = learner.effect(held_out.x)
-        figures = {self.metric: self.value(effect, held_out)}
+        figures: dict[str, float] = {self.metric: self.value(effect, held_out)}
         if self.metric == "pehe" and isinstance(learner, LinearLearner) and learner.cate.n:
             assert held_out.tau is not None
             low, high = learner.cate.interval(learner.basis(held_out.x))
             figures |= {"coverage": coverage(low, high, held_out.tau), "width": interval_width(low, high)}
         if self.metric != "pehe" and held_out.p is not None:
             figures["policy_value"] = policy_value(effect > 0, held_out.t, held_out.y, held_out.p)
-        return {str(name): value for name, value in figures.items()}
+        return figures

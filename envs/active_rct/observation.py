@@ -54,7 +54,7 @@ def summary(loop: ActiveRCT, terms: Terms, *, budget: int, rounds: int, metric: 
     quantiles = [np.quantile(term, QUANTILES) if len(term) else np.zeros(len(QUANTILES)) for term in terms]
     shares = [len(loop.history) / rounds, n / budget]
     rest = [treated / n if n else 0.0, n / (n + len(loop.observational)), metric]
-    return np.clip(np.concatenate([shares, *quantiles, rest]), -_LARGEST, _LARGEST).astype(np.float32)
+    return np.asarray(np.clip(np.concatenate([shares, *quantiles, rest]), -_LARGEST, _LARGEST), dtype=np.float32)
 
 
 def pool_view(loop: ActiveRCT, terms: Terms, n_pool: int) -> dict[str, Any]:

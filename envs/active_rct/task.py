@@ -151,7 +151,8 @@ class Task:
         whole = np.issubdtype(units.dtype, np.integer)
         if units.shape != (self.batch,) or not whole or units.min() < 0 or units.max() >= self.n_pool:
             raise InvalidInput(
-                f"an action is {self.batch} whole numbers from 0 to {self.n_pool - 1}, places in the pool, not {action!r}"
+                f"an action is {self.batch} whole numbers from 0 to {self.n_pool - 1}, places in the pool, "
+                f"not {action!r}"
             )
         return units.astype(np.int64)
 
