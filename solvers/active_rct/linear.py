@@ -8,6 +8,8 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrmm
 
 from scisuite.core import InvalidInput, NotFitted
 from scisuite.scenarios.trials import finite_column, finite_rows
@@ -60,6 +62,7 @@ class LinearCATE:
         self.V_inverse: Floats = np.zeros((0, 0))
         self.theta = np.zeros(0)
         self._moment = np.zeros(0)
+        self._root: Floats | None = None
 
     @property
     def n(self) -> int:
@@ -120,6 +123,7 @@ class LinearCATE:
         self._phi.append(rows)
         self._pseudo.append(values)
         self.V = self.V + rows.T @ rows
+        self._root = None
         if len(rows) < d:
             half = self.V_inverse @ rows.T
             inner = np.eye(len(rows)) + rows @ half
@@ -147,7 +151,12 @@ class LinearCATE:
     def leverage(self, phi: ArrayLike) -> Floats:
         """φᵀ V_λ⁻¹ φ, float64 (m,): the linear form of the uncertainty v."""
         rows = self._basis(phi)
-        return np.asarray(np.einsum("ij,ij->i", rows @ self.V_inverse, rows))
+        if self._root is None:
+            factor = np.linalg.cholesky(self.V)
+            self._root = np.asfortranarray(solve_triangular(factor, np.eye(len(factor)), lower=True))
+        # The product of a triangle costs half of one with V_λ⁻¹, which counts for pools of a million.
+        root = dtrmm(1.0, self._root, rows.T, lower=1)
+        return np.asarray(np.einsum("ij,ij->j", root, root))
 
     def cov(self, kind: Literal["sandwich", "qv"] = "sandwich") -> Floats:
         """Covariance of θ̂, float64 (d, d): V⁻¹ (Σ r² φφᵀ) V⁻¹ with V = Σ φφᵀ and r = Ỹ − ⟨θ̂, φ⟩.

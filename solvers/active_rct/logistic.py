@@ -83,7 +83,8 @@ class Logistic:
         rows = finite_rows("x", x)
         if rows.shape[1] != len(self._weights):
             raise InvalidInput(f"x has {rows.shape[1]} covariates, the classifier was fitted to {len(self._weights)}")
-        chance = expit(((rows - self._centre) / self._scale) @ self._weights + self._intercept)
+        slope = self._weights / self._scale
+        chance = expit(rows @ slope + (self._intercept - self._centre @ slope))
         return np.column_stack([1 - chance, chance])
 
 

@@ -16,8 +16,8 @@ Floats = NDArray[np.float64]
 Architecture = Literal["tarnet", "dragonnet", "cfr"]
 
 _BATCH = 128
-_LEARNING_RATE = 3e-3
-_WEIGHT_DECAY = 1e-4
+_LEARNING_RATE = 1e-3
+_WEIGHT_DECAY = 1e-2
 _FARTHEST = 5.0
 """Standardised covariates are cut off here, lest a rare value of the log's be a huge one elsewhere."""
 
@@ -29,18 +29,19 @@ class NeuralLearner(Refitted):
     representations, the linear MMD of the same paper. ``dragonnet``: plus a head for the probability of treatment (Shi
     et al. 2019), which for randomised rows is fitted to the known probabilities.
 
-    Covariates are standardised as in the log, whose outcomes ``rct_only`` leaves alone. Every fit goes on from the last one's weights, for a fixed number of steps. Draws are passes with dropout left on,
-    with the same masks for every unit and query of a fit, so that an effect does not depend on what else is asked.
-    Nothing touches torch's global generator.
+    Covariates are standardised as in the log, whose outcomes ``rct_only`` leaves alone. Every fit goes on from the last
+    one's weights, for a fixed number of steps. Draws are passes with dropout left on, with the same masks for every
+    unit and query of a fit, so that an effect does not depend on what else is asked. Nothing touches torch's global
+    generator.
 
     Parameters
     ----------
     observational, fusion, seed
         See :class:`~scisuite.solvers.active_rct.learners.refitted.Refitted`.
     architecture : {"tarnet", "dragonnet", "cfr"}
-    binary : bool
+    binary : bool or None
         Whether outcomes are 0 and 1: cross-entropy then, and the effect is a difference of probabilities. Otherwise
-        squared errors of standardised outcomes.
+        squared errors of standardised outcomes. By default what the log's outcomes are.
     width : int
         Of the hidden layers: two of the representation, one of each head.
     dropout : float
@@ -60,18 +61,18 @@ class NeuralLearner(Refitted):
         Without torch.
     """
 
-    needs_propensity = True
+    warm_start = True
 
     def __init__(
         self,
         observational: Logged,
         *,
         architecture: Architecture = "tarnet",
-        binary: bool = False,
+        binary: bool | None = None,
         width: int = 64,
         dropout: float = 0.1,
         passes: int = 30,
-        steps: int = 300,
+        steps: int = 200,
         penalty: float = 1.0,
         fusion: Fusion = "pooled",
         seed: int = 0,
@@ -84,14 +85,16 @@ class NeuralLearner(Refitted):
         if not (isinstance(penalty, int | float) and 0 <= penalty < np.inf):
             raise InvalidInput(f"penalty must not be negative, not {penalty!r}")
         self.architecture: Architecture = architecture
-        self.binary = bool(binary)
+        of_log = len(observational) > 0 and bool(np.isin(observational.y, (0, 1)).all())
+        self.binary = of_log if binary is None else bool(binary)
         self.width, self.steps = _whole("width", width, 1), _whole("steps", steps, 1)
         self.passes = _whole("passes", passes, 2)
         self.dropout, self.penalty = float(dropout), float(penalty)
         self._torch = _torch()
         self._weights: dict[str, Any] = {}
         self._masks: list[Any] = []
-        self._centre, self._spread = centre_and_spread(observational.x)
+        self._log_x = observational.x
+        self._centre = self._spread = np.zeros(0)
         self._y_centre, self._y_spread = 0.0, 1.0
         if self.binary and self._log is not None:
             _require_binary(self._log)
@@ -107,6 +110,7 @@ class NeuralLearner(Refitted):
         random = torch.Generator().manual_seed(int(rng.integers(2**63)))
         if not self._weights:
             # Kept from the first fit on: weights that are carried over mean the same numbers afterwards.
+            self._centre, self._spread = centre_and_spread(self._log_x if len(self._log_x) else rows.x)
             if not self.binary:
                 self._y_centre, self._y_spread = float(rows.y.mean()), float(rows.y.std()) or 1.0
             self._weights = self._initial(rows.x.shape[1], random)

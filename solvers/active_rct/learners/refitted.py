@@ -40,8 +40,8 @@ class Refitted(ABC):
     """A learner whose draws of τ̂ come from an ensemble that is fitted anew to the log and the batches.
 
     The draws' mean is the effect and their variance the uncertainty. Until both arms have a unit the effect is 0 and
-    the uncertainty 1 everywhere. A fit depends on the rows, the seed and the number of batches, and not on how often it
-    was asked for.
+    the uncertainty 1 everywhere. A fit depends on the batches and the seed, and not on when or how often it was asked
+    for.
 
     Parameters
     ----------
@@ -60,6 +60,8 @@ class Refitted(ABC):
 
     needs_propensity = False
     """Whether rows of the log need an estimate of their probability of treatment."""
+    warm_start = False
+    """Whether a fit goes on from the one before the last batch came, which then has to be there."""
 
     def __init__(self, observational: Logged, *, fusion: Fusion = "pooled", seed: int = 0) -> None:
         if fusion not in ("pooled", "rct_only"):
@@ -70,7 +72,7 @@ class Refitted(ABC):
         self._log = observational if fusion == "pooled" else None
         self._batches: list[Logged] = []
         self._policy: Logistic | None = None
-        self._stale = True
+        self._next_fit = 0
         self._fitted = False
 
     def observe(self, batch: Logged) -> None:
@@ -80,7 +82,6 @@ class Refitted(ABC):
         if batch.x.shape[1] != self.n_covariates:
             raise InvalidInput(f"the batch has {batch.x.shape[1]} covariates, the log {self.n_covariates}")
         self._batches.append(batch)
-        self._stale = True
 
     def effect(self, x: Floats) -> Floats:
         """Mean of the draws, float64 (n,)."""
@@ -96,12 +97,13 @@ class Refitted(ABC):
         rows = finite_rows("x", x)
         if rows.shape[1] != self.n_covariates:
             raise InvalidInput(f"x has {rows.shape[1]} covariates, the log {self.n_covariates}")
-        if self._stale:
-            training = self._rows()
+        last = len(self._batches)
+        for n_batches in range(self._next_fit if self.warm_start else max(self._next_fit, last), last + 1):
+            training = self._rows(n_batches)
             if 0 < training.t.sum() < len(training.t):
-                self._fit(training, generator(self.seed, type(self).__name__, len(self._batches)))
+                self._fit(training, generator(self.seed, type(self).__name__, n_batches))
                 self._fitted = True
-            self._stale = False
+        self._next_fit = last + 1
         return self._draws(rows) if self._fitted else np.zeros((1, len(rows)))
 
     @abstractmethod
@@ -112,9 +114,9 @@ class Refitted(ABC):
     def _draws(self, x: Floats) -> Floats:
         """As :meth:`draws`, once fitted."""
 
-    def _rows(self) -> Rows:
+    def _rows(self, n_batches: int) -> Rows:
         parts = [self._log] if self._log is not None else []
-        parts += self._batches
+        parts += self._batches[:n_batches]
         if not parts:
             nothing = np.zeros(0)
             return Rows(np.zeros((0, self.n_covariates)), nothing.astype(np.int64), nothing, nothing, nothing == 1)

@@ -73,7 +73,7 @@ def make_learner(name: str, trial: HasLog, seed: int = 0, **config: Any) -> Lear
     else:
         module, class_name, fixed = _BY_CLASS[name]
         build = getattr(import_module(f"scisuite.solvers.active_rct.learners.{module}"), class_name)
-        given = {"seed": seed, **({"binary": trial.binary} if module == "neural" else {}), **config, **fixed}
+        given = {"seed": seed, **config, **fixed}
     refuse_unknown_arguments(partial(build, trial.observational), given, f"learner {name!r}")
     learner: Learner = build(trial.observational, **given)
     return learner
