@@ -61,4 +61,4 @@ def _rows_and_inverse(env: ActiveRCTEnv, namable: Ints) -> tuple[Floats, Floats]
     """φ of the units that may be named, and (I + Σ φφᵀ)⁻¹ of those that were randomised."""
     phi = design_rows(env)
     spent = phi[spent_units(env)]
-    return phi[env.loop.left[namable]], np.linalg.inv(np.eye(phi.shape[1]) + spent.T @ spent)
+    return phi[env.loop.left[namable]], np.asarray(np.linalg.inv(np.eye(phi.shape[1]) + spent.T @ spent))

@@ -58,7 +58,9 @@ class SB3Agent:
         DamagedFile
             If the file is no model of that algorithm.
         """
-        self._model = self._load()
+        # A network draws its first weights, which the saved ones replace.
+        with global_generators():
+            self._model = self._load()
         for name in ("observation_space", "action_space"):
             trained, found = getattr(self._model, name), getattr(env, name)
             if trained != found:
