@@ -174,7 +174,9 @@ class LinearCATE:
         if np.linalg.matrix_rank(gram, hermitian=True) < len(gram):
             gram = gram + self.lam * 1e-6 * np.eye(len(gram))
         bread = np.linalg.inv(gram)
-        return np.asarray(bread @ (phi.T @ (phi * (residual**2)[:, None])) @ bread)
+        # As a square, so that rounding leaves no negative variance where V is nearly singular.
+        root = (phi * residual[:, None]) @ bread
+        return np.asarray(root.T @ root)
 
     def interval(
         self, phi: ArrayLike, level: float = 0.95, kind: Kind = "wald", *, sigma: float | None = None, S: float = 1.0

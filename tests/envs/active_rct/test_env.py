@@ -306,3 +306,10 @@ def test_before_reset() -> None:
     for look in (lambda: env.loop, env.evaluate, lambda: env.step(ALL)):
         with pytest.raises(EpisodeOver):
             look()
+
+
+def test_intervals_where_some_covariates_hardly_ever_vary_are_no_nan() -> None:
+    pytest.importorskip("causallib", reason="needs the extra trials")
+    env = make("acic16", budget=200, batch=100, data_config=None)
+    played(env)
+    assert np.isfinite(list(env.evaluate().values())).all()
