@@ -184,12 +184,6 @@ def support(draft: Draft, variable: str) -> Move:
         raise NotExactError(f"all {card} values of variable {variable!r} are possible")
     chosen: int | tuple[int, ...] = values[0] if len(values) == 1 else values
     cut = {f: np.take(draft.tables[f], chosen, axis=draft.scopes[f].index(variable)) for f in held}
-    for factor, table in cut.items():
-        if not table.any():
-            raise InvalidInput(
-                f"the graph (or the evidence it was given) is impossible: nothing is left of factor {factor!r} where "
-                f"{variable!r} has a possible value"
-            )
     operands = tuple(draft.operand(factor) for factor in held)
     if len(values) > 1:
         draft.restrict(variable, values)

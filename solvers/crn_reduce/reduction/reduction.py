@@ -103,7 +103,8 @@ def reduce(
     after them.
 
     A component without cycles and kept variables shrinks to one variable with one unary factor: of those left when the
-    other moves begin the one of fewest values, the first of several (reconstruction).
+    other moves begin the one of fewest values, the first of several (reconstruction). Where zeros determine a variable
+    ``support`` cuts it out, be it the last of all.
 
     Tables are multiplied only by powers of two, which go into ``log_scale``: a changed table whose largest entry leaves
     [2⁻⁶⁴, 2⁶⁴] at once, all others in the end, to a largest entry in [1, 2). A move after which products of entries

@@ -25,9 +25,10 @@ _MOST_COMPARISONS = 1 << 24
 def scaled(table: Table) -> tuple[Table, int]:
     """The table over the power of two that brings its largest entry into [1, 2), and that power.
 
-    [1, 2) and not [1/2, 1): entries are rates, and faster sums leave more mass assigned in the pools (see
-    ``docs/papers/crn_reduce.md``); a table whose largest entry is 1 stays as it is. Nothing is divided where that would
-    round an entry, the power is then 0.
+    [1, 2) and not [1/2, 1): entries are rates, and faster sums leave more mass assigned in the pools, while a table of
+    conditional probabilities that has a 1 stays as it is. (Measured: a hidden Markov model reduced to two kept states
+    has a least assigned share of .06 at κ_r = .1 with its tables as products leave them, .73 with [1/2, 1) and .75 with
+    [1, 2).) Nothing is divided where that would round an entry, the power is then 0.
     """
     power = math.frexp(table.max())[1] - 1
     if not power:

@@ -214,6 +214,11 @@ def test_contradictory_zeros_are_impossible():
         apply_moves(graph, [("unary", "f")])
     with pytest.raises(InvalidInput, match=r"impossible: zeros of 2 factors \(f, g\) leave variable 'x' no value$"):
         apply_moves(graph, [("support", "x")])
+    graph = FactorGraph(
+        {"x": 2, "y": 2}, {"f": (["x", "y"], [[1, 0], [0, 0]]), "g": (["x"], [0, 1]), "h": (["x"], [1, 1])}
+    )
+    with pytest.raises(InvalidInput, match=r"zeros of 3 factors \(f, g, h\) leave variable 'x' no value$"):
+        apply_moves(graph, [("support", "x")])
 
 
 @pytest.mark.parametrize("size", [2.0**-700, 2.0**700])
