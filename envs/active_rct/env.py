@@ -101,8 +101,8 @@ class ActiveRCTEnv(gym.Env[Any, Any]):
 
     Source
     ------
-    Gao et al., *Budgeted active experimentation for treatment effect estimation from observational and randomized
-    data* (arXiv 2602.22021). Score and loop are Algorithm 1; weights as actions, observation and reward are ours.
+    Gao et al., budgeted active experimentation for treatment-effect estimation (arXiv 2602.22021). Score and loop are
+    Algorithm 1; weights as actions, observation and reward are ours.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 2}  # noqa: RUF012 (as Gymnasium has it)
