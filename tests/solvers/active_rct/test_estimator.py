@@ -1,0 +1,141 @@
+"""The estimator: scikit-learn's and econml's manners, and the learners behind them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scisuite.core import InvalidInput, NotFitted
+from scisuite.scenarios.trials import Logged
+from scisuite.solvers.active_rct.estimator import ActiveRCTEstimator
+from scisuite.solvers.active_rct.learners import LinearLearner
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 3))
+T = RNG.integers(0, 2, 300)
+Y = 1 + X[:, 0] + T * (0.5 + X[:, 1]) + RNG.normal(size=300)
+
+
+def test_default_is_the_linear_learner_with_predictable_nuisances():
+    model = ActiveRCTEstimator(batch=60).fit(X, T, Y, propensity=0.5)
+    learner = LinearLearner(Logged(X[:0], T[:0], Y[:0]), nuisance="past", lam=1e-6, intercept=True)
+    for start in range(0, 300, 60):
+        rows = slice(start, start + 60)
+        learner.observe(Logged(X[rows], T[rows], Y[rows], p=np.full(60, 0.5)))
+    assert np.array_equal(model.predict(X), learner.effect(X))
+    low, high = model.interval(X, 0.9)
+    assert np.array_equal((low, high), learner.cate.interval(learner.basis(X), 0.9))
+    assert model.predict(X) == pytest.approx(0.5 + X[:, 1], abs=1.0)
+    assert model.n_features_in_ == 3
+
+
+def test_the_log_enters_through_the_nuisances():
+    log = (X + 0.5, T, Y + 3)
+    model = ActiveRCTEstimator().fit(X[:100], T[:100], Y[:100], propensity=0.5, observational=log)
+    same = ActiveRCTEstimator().fit(X[:100], T[:100], Y[:100], propensity=0.5, observational=Logged(*log))
+    assert np.array_equal(model.predict(X), same.predict(X))
+    assert model.learner_.nuisance == "obs"
+    assert model.learner_.cate.n == 100
+
+
+def test_a_second_fit_forgets_the_first():
+    model = ActiveRCTEstimator().fit(X, T, Y, propensity=0.5)
+    model.fit(X[:50, :2], T[:50], Y[:50], propensity=np.full(50, 0.4))
+    assert np.array_equal(
+        model.predict(X[:, :2]),
+        ActiveRCTEstimator().fit(X[:50, :2], T[:50], Y[:50], propensity=0.4).predict(X[:, :2]),
+    )
+
+
+def test_econml_names_say_the_same():
+    model = ActiveRCTEstimator().fit(X, T, Y, propensity=0.5)
+    assert np.array_equal(model.effect(X), model.predict(X))
+    assert np.array_equal(model.effect(X, T0=1, T1=0), -model.predict(X))
+    assert not model.effect(X, T0=1, T1=1).any()
+    assert np.array_equal(model.const_marginal_effect(X), model.predict(X))
+    low, high = model.interval(X, 0.9)
+    assert np.allclose(model.effect_interval(X, alpha=0.1), (low, high))
+    assert np.allclose(model.effect_interval(X, T0=1, T1=0, alpha=0.1), (-high, -low))
+
+
+def test_scikit_learn_clones_it():
+    base = pytest.importorskip("sklearn.base")
+    config = {"lam": 2.0}
+    model = ActiveRCTEstimator(learner_config=config, batch=7, seed=3).fit(X, T, Y, propensity=0.5)
+    copy = base.clone(model)
+    assert copy.get_params() == {"learner": "linear", "learner_config": config, "batch": 7, "seed": 3}
+    assert not hasattr(copy, "learner_")
+    assert copy.set_params(batch=9, seed=4) is copy
+    assert (copy.batch, copy.seed) == (9, 4)
+    with pytest.raises(
+        InvalidInput, match="^there is no parameter 'batches'; known: learner, learner_config, batch, seed$"
+    ):
+        copy.set_params(seed=5, batches=1)
+    assert copy.seed == 4
+
+
+def test_econml_scores_it():
+    score = pytest.importorskip("econml.score")
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    scorer = score.RScorer(
+        model_y=linear_model.LinearRegression(),
+        model_t=linear_model.LogisticRegression(),
+        discrete_treatment=True,
+        random_state=0,
+    ).fit(Y, T, X=X)
+    good = ActiveRCTEstimator().fit(X, T, Y, propensity=0.5)
+    bad = ActiveRCTEstimator().fit(X, 1 - T, Y, propensity=0.5)
+    assert scorer.score(good) > 0 > scorer.score(bad)
+
+
+def test_other_learners_have_no_intervals():
+    pytest.importorskip("sklearn")
+    model = ActiveRCTEstimator("trees", {"n_trees": 4}, seed=1).fit(X, T, Y, propensity=0.5)
+    assert np.corrcoef(model.predict(X), X[:, 1])[0, 1] > 0.5
+    with pytest.raises(InvalidInput, match="^the learner 'trees' has no intervals; the linear one has$"):
+        model.interval(X)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"X": np.where(np.arange(3) == 2, np.nan, X)}, "X is nan in row 0, column 2"),
+        ({"X": X[:, 0]}, r"X must be of shape \(n, d\), not \(300,\)"),
+        ({"X": X[:0], "T": T[:0], "Y": Y[:0]}, "there are no randomised units to learn from"),
+        ({"T": T.astype(str)}, r"treatments must be the numbers 0 and 1, not <U21 such as \[.*\]"),
+        ({"T": T[1:]}, r"t must be of shape \(300,\), not \(299,\)"),
+        ({"Y": Y[1:]}, r"y must be of shape \(300,\), not \(299,\)"),
+        ({"propensity": 1.0}, r"a probability of treatment must be in \(0, 1\), not 1 in row 0"),
+        ({"observational": (X[:, :2], T, Y)}, "X has 3 covariates, the log 2"),
+        ({"observational": (X, T * 0, Y)}, "the log has no treated unit to learn outcomes from"),
+    ],
+)
+def test_bad_data_are_refused(changed, message):
+    with pytest.raises(InvalidInput, match=f"^{message}$"):
+        ActiveRCTEstimator().fit(**{"X": X, "T": T, "Y": Y, "propensity": 0.5, **changed})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"batch": 0}, "batch must be a whole number from 1, not 0"),
+        ({"learner": "forest"}, "unknown learner 'forest'.*"),
+        ({"learner_config": {"ridge": 1}}, "learner 'linear' has no argument 'ridge'.*"),
+        ({"learner": "trees", "seed": -1}, "seed must be in .*"),
+    ],
+)
+def test_bad_arguments_are_refused_by_fit(arguments, message):
+    with pytest.raises(InvalidInput, match=f"^{message}$"):
+        ActiveRCTEstimator(**arguments).fit(X, T, Y, propensity=0.5)
+
+
+def test_bad_questions_are_refused():
+    with pytest.raises(NotFitted, match="^ActiveRCTEstimator has not been fitted; call fit first$"):
+        ActiveRCTEstimator().predict(X)
+    model = ActiveRCTEstimator().fit(X, T, Y, propensity=0.5)
+    with pytest.raises(InvalidInput, match="^X has 2 covariates, the estimator was fitted to 3$"):
+        model.predict(X[:, :2])
+    with pytest.raises(InvalidInput, match=r"^alpha must be in \(0, 1\), not 1.5$"):
+        model.effect_interval(X, alpha=1.5)
+    with pytest.raises(InvalidInput, match="^T1 must be 0 or 1, not 2$"):
+        model.effect(X, T1=2)
