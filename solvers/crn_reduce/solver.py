@@ -150,7 +150,7 @@ class CRNReduceSolver(Solver):
         before, after = compiled_size(graph), compiled_size(reduction.graph)
         full, small = bp(graph), bp(reduction.graph)
         _require_converged(full.converged and small.converged)
-        errors = [np.abs(full.var_beliefs[v] - belief).max() for v, belief in small.var_beliefs.items()]
+        errors = [np.abs(small.var_beliefs[v] - b).max() for v, b in reduction.surviving(full.var_beliefs).items()]
         return {
             "species_before": float(before[0]),
             "species_after": float(after[0]),

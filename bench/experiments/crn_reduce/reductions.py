@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -83,11 +83,11 @@ def belief_changes(graph: FactorGraph, reduced: Reduction) -> dict[str, float]:
     converged = before.converged and after.converged
     figures = {"converged": float(converged), "belief_error": math.nan, "lift_error": math.nan, "bethe_error": math.nan}
     if converged:
-        figures["belief_error"] = _largest(before, after.var_beliefs)
+        figures["belief_error"] = _largest(after, reduced.surviving(before.var_beliefs))
         figures["lift_error"] = _largest(before, reduced.lift(after).var_beliefs)
         figures["bethe_error"] = abs(bethe_free_energy(graph, before) - bethe_free_energy(reduced.graph, after))
     return figures
 
 
-def _largest(before: BPResult, after: dict[str, np.ndarray]) -> float:
-    return max(float(np.abs(before.var_beliefs[v] - belief).max()) for v, belief in after.items())
+def _largest(result: BPResult, beliefs: Mapping[str, np.ndarray]) -> float:
+    return max(float(np.abs(result.var_beliefs[v] - belief).max()) for v, belief in beliefs.items())
