@@ -78,7 +78,7 @@ def test_which_networks_and_medians_the_claims_are_about():
     assert INEQUALITIES["crn.recover_exact.seconds"].pooled
     assert len(INEQUALITIES["crn.recover_exact.seconds"].scenarios) == 12
     beliefs = {arm for arm, _ in INEQUALITIES["crn.beliefs.networks"].pairs}
-    assert beliefs == {"leaf_unary", "keep_three", "series", "cluster", "evidence_moves"}
+    assert beliefs == {"leaf_unary", "keep_three", "series", "cluster", "all_moves", "evidence_moves"}
 
 
 def test_the_tiers_decide_the_claims_on_as_many_seeds_as_promised():

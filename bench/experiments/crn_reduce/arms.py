@@ -38,6 +38,13 @@ NETWORK_REDUCTIONS = (
         moves=["leaf", "unary", "series", "cluster"],
     ),
     _arm(
+        "all_moves",
+        "ablation",
+        "reductions:reduction",
+        "every exact move: impossible values dropped and tables of rank one split as well",
+        moves=["support", "split", "leaf", "unary", "series", "cluster"],
+    ),
+    _arm(
         "evidence_moves",
         "ablation",
         "reductions:evidence_moves",

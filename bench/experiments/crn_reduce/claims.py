@@ -17,7 +17,7 @@ ALARM, ANDES = "factor_graphs/alarm", "factor_graphs/andes"
 PLANNING, SMALL_PLANNING = "factor_graphs/planning", "factor_graphs/planning_small"
 
 EXACTNESS = 1e-8
-_REDUCTIONS = ("keep_three", "series", "cluster", "evidence_moves")
+_REDUCTIONS = ("keep_three", "series", "cluster", "all_moves", "evidence_moves")
 
 
 def _exact(
