@@ -16,6 +16,7 @@ _MARKERS = {"holds": "o", "fails": "X", "undecided": "D"}
 _STATISTICS = {
     "ratio_of_means": "ratio of means",
     "difference_of_means": "difference of means",
+    "resampled": "value",
     "mean": "mean",
     "median": "median",
     "minimum": "minimum",

@@ -129,7 +129,10 @@ def _run(
     rng = generator(seed, "answers")
     spent, errors = [], []
     while loop.n_spent < units:
-        chosen, p = loop.select(min(batch, units - loop.n_spent))
+        with warnings.catch_warnings():
+            # Before the first outcome nothing is known of any effect, and its largest is a random one.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            chosen, p = loop.select(min(batch, units - loop.n_spent))
         loop.observe(chosen, *world.reveal(chosen, p, rng), p)
         if checkpoints is None or loop.n_spent in checkpoints:
             spent.append(float(loop.n_spent))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from scisuite.bench.experiment import Statistic
+from scisuite.bench.report import forest
 from scisuite.bench.report.digest import digest
 from scisuite.bench.report.elements import to_html
 from scisuite.bench.report.forest import forest_plot
@@ -127,3 +130,7 @@ def test_the_callers_matplotlib_settings_and_random_state_stay(make_rows):
     assert curve_plots(digest(make_rows(["labo"], ["s"], seeds=7)).studies[0], "s", "p-")
     assert dict(matplotlib.rcParams) == before
     assert (np.random.get_state()[1] == state).all()
+
+
+def test_every_statistic_of_a_claim_has_a_name_on_its_axis():
+    assert set(forest._STATISTICS) == set(get_args(Statistic))
