@@ -24,9 +24,6 @@ from scisuite.solvers.crn_reduce import (
 )
 from scisuite.solvers.crn_reduce.recovery import ISOLATED_FACTOR, NEVER_PRODUCED
 
-LISTED = frozenset({NEVER_PRODUCED, ISOLATED_FACTOR})
-"""Kinds of ambiguity that are inherent."""
-
 
 def warm_up() -> None:
     """Import what a recovery needs before a cell's clock starts."""
@@ -44,14 +41,14 @@ def recovery(scenario: FactorGraphScenario, seed: int, budget: Budget) -> Outcom
     seconds = time.perf_counter() - begin
     truth = Pools(compiled.pools.pool_of[order], compiled.pools.value_of[order], compiled.pools.keys)
     equal, table_error = compare(graph, truth, found)
-    unlisted = [each for each in found.ambiguities if each.kind not in LISTED]
+    kinds = [each.kind for each in found.ambiguities]
     return Outcome(
         {
             "scopes_equal": float(equal),
             "table_error": table_error,
             "recompiled_error": recompiles_to(found, anonymous),
-            "ambiguities": float(len(found.ambiguities)),
-            "unlisted_ambiguities": float(len(unlisted)),
+            "never_produced": float(kinds.count(NEVER_PRODUCED)),
+            "isolated_factors": float(kinds.count(ISOLATED_FACTOR)),
             "recover_seconds": seconds,
             "reactions_before": float(compiled.n_reactions),
         },

@@ -90,4 +90,5 @@ def belief_changes(graph: FactorGraph, reduced: Reduction) -> dict[str, float]:
 
 
 def _largest(result: BPResult, beliefs: Mapping[str, np.ndarray]) -> float:
-    return max(float(np.abs(result.var_beliefs[v] - belief).max()) for v, belief in beliefs.items())
+    differences = [np.abs(result.var_beliefs[v] - belief).max() for v, belief in beliefs.items()]
+    return float(np.max(differences, initial=0.0))

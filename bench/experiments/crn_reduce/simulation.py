@@ -72,7 +72,8 @@ def agreement(scenario: FactorGraphScenario, seed: int, budget: Budget, *, keep:
     reduced = reduce(problem.graph, kept(problem, list(keep), seed), moves=MOVES)
     figures = {name: _at_rest(graph, expected) for name, graph in (("", problem.graph), ("_reduced", reduced.graph))}
     every = {f"{key}{name}": value for name, found in figures.items() for key, value in found.items()}
-    worst = [max(every[key], every[f"{key}_reduced"]) for key in ("error", "extinct")]
+    # NumPy's maximum, which does not pass over NaN.
+    worst = [float(np.max([every[key], every[f"{key}_reduced"]])) for key in ("error", "extinct")]
     return Outcome(
         {
             "belief_error": worst[0] if expected.converged else math.nan,
@@ -106,4 +107,4 @@ def _at_rest(graph: FactorGraph, expected: BPResult) -> dict[str, float]:
     network, survival = compile_surviving(graph)
     end = simulate(network, 1000 / survival.k_rec, "roadrunner", points=2)
     errors = [np.abs(expected.var_beliefs[v] - belief).max() for v, belief in end.beliefs.items()]
-    return {"error": float(max(errors)), "extinct": float(len(end.extinct())), "k_rec": survival.k_rec}
+    return {"error": float(np.max(errors)), "extinct": float(len(end.extinct())), "k_rec": survival.k_rec}
