@@ -90,9 +90,9 @@ METRICS = {
     **{f"{step}_seconds": f"CPU time to {step} [s]" for step in ("compile", "recover")},
     "over_factorgraph": "time of belief propagation, factorgraph / ours; higher is better",
     "over_pyagrum": "time of belief propagation, pyagrum / ours; higher is better",
-    "bp_seconds": "CPU time of our belief propagation [s]; lower is better",
-    "factorgraph_seconds": "CPU time of factorgraph's [s]",
-    "pyagrum_seconds": "CPU time of pyagrum's [s]",
+    "bp_seconds": "wall time of our belief propagation [s]; lower is better",
+    "factorgraph_seconds": "wall time of factorgraph's [s]",
+    "pyagrum_seconds": "wall time of pyagrum's [s]",
 }
 
 
