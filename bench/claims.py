@@ -58,7 +58,8 @@ class Verdict:
     ----------
     claim : Claim
     verdict : {"holds", "fails", "undecided", "reported"}
-        ``reported`` is a claim without a target: its value is published and never judged.
+        ``reported`` is a claim without a target: its value is published and never judged. Where there is no value for
+        want of rows it is ``undecided`` like any other.
     value, low, high : float or None
         The statistic and its 95 % interval; ``None`` where rows are missing.
     scenario : str
@@ -343,8 +344,7 @@ def _side(claim: Claim, low: float, high: float) -> tuple[Answer, str]:
 
 
 def _open(claim: Claim, scenario: str, seeds: int, reason: str) -> ScenarioVerdict:
-    verdict: Answer = "reported" if claim.target is None else "undecided"
-    return ScenarioVerdict(claim, scenario, verdict, None, None, None, seeds, reason)
+    return ScenarioVerdict(claim, scenario, "undecided", None, None, None, seeds, reason)
 
 
 _RANK: Mapping[str, int] = {"reported": -1, "holds": 0, "undecided": 1, "fails": 2}

@@ -162,12 +162,16 @@ def test_all_scenarios_must_hold_and_the_worst_is_shown() -> None:
     assert (at_least.verdict, at_least.scenario) == ("holds", "toy/a")
 
 
-def test_without_a_target_the_value_is_reported_and_never_judged() -> None:
+def test_without_a_target_the_value_is_reported_and_never_judged_but_must_be_there() -> None:
     verdict = judge(claim(target=None), rows("method", spread(0.5)) + rows("peer", spread(1.0)))
     assert (verdict.verdict, verdict.reason) == ("reported", "")
     assert verdict.value == pytest.approx(0.5)
     missing = judge(claim(target=None), rows("method", spread(0.5)))
-    assert (missing.verdict, missing.value, missing.reason) == ("reported", None, "there is no row of peer on toy/line")
+    assert (missing.verdict, missing.value, missing.reason) == (
+        "undecided",
+        None,
+        "there is no row of peer on toy/line",
+    )
 
 
 def test_the_json_has_what_bench_prints_and_explains_itself() -> None:

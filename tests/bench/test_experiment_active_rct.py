@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scisuite import scenarios
-from scisuite.bench.experiments.active_rct import experiment, segments, trials
+from scisuite.bench.experiments.active_rct import experiment, scoring, segments, trials
 from scisuite.bench.experiments.active_rct.study import study
 from scisuite.core import Budget
 from scisuite.solvers.active_rct import LinearCATE
@@ -180,6 +180,12 @@ def test_arms_of_a_seed_share_the_trial():
     assert random.metrics["pehe"] != full.metrics["pehe"]
     assert random.budget_used == full.budget_used == 100.0
     assert full.curves["error_by_units"].x == (50.0, 100.0)
+
+
+def test_a_small_pool_is_scored_in_the_timed_cell():
+    metrics = check(scoring.pool_scoring(None, 0, SMALL, units=3000, repeats=1))
+    assert metrics["units"] == 3000.0
+    assert metrics["score_seconds"] > 0
 
 
 def test_the_budget_that_reaches_an_error_is_read_off_the_line():

@@ -39,7 +39,7 @@ METRICS = {
     "ipw_pehe": "mean PEHE, plain pseudo-outcomes",
     "slope": "slope of log mean PEHE against log budget",
     "covariance_error": "relative distance of B·cov(θ̂) from its limit; lower is better",
-    "random_over_full": "random units that reach the error of 400 chosen ones / 400; higher is better",
+    "random_over_full": "random units that reach the error of 400 chosen ones / 400, within [¼, 4]; higher is better",
     "share_without_overlap": "share of the randomised units with an overlap deficit above .9",
     "pool_without_overlap": "share of the pool with an overlap deficit above .9",
     "treated_share": "share of the randomised units that were treated",

@@ -106,6 +106,14 @@ LINEAR_ABLATIONS = (
         learner="linear_log",
     ),
     _arm(
+        "linear_past_random",
+        "ablation",
+        "trials:trial",
+        "linear learner, nuisances of past batches and not of the log, random units",
+        strategy="random",
+        learner_config={"nuisance": "past"},
+    ),
+    _arm(
         "econml_dr",
         "peer",
         "peers:linear_dr_learner",

@@ -38,13 +38,10 @@ def pool_scoring(scenario: Scenario, seed: int, budget: Budget, *, units: int = 
     begin_fit = time.perf_counter()
     domain = fit_domain(pool, data, rng=rng)
     fit_seconds = time.perf_counter() - begin_fit
-    blocks = range(0, units, BLOCK)
     wall, cpu = [], []
     for _ in range(repeats):
         began, spent = time.perf_counter(), time.process_time()
-        score_stream(
-            (pool[i : i + BLOCK] for i in blocks), learner, policy, domain, m=BATCH, rng=generator(seed, "ties")
-        )
+        score_stream(pool, learner, policy, domain, (1.0, 1.0, 1.0), BATCH, rng=generator(seed, "ties"))
         wall.append(time.perf_counter() - began)
         cpu.append(time.process_time() - spent)
     return Outcome(
