@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scisuite.bench.crn.keep import belief_species
-from scisuite.bench.crn.models import Model, read_model, unequal_totals
+from scisuite.bench.crn.models import Model, least_assigned, odd_totals, pool_totals, read_model
 from scisuite.bench.crn.stages import Stages
 
 
@@ -46,6 +46,7 @@ def check(path: Path, *, steady: bool, units: str) -> dict[str, Any]:
         "reactions": model.crn.n_reactions,
         "max_molecularity": model.crn.max_molecularity,
         "rates": {name: float(rate) for name, rate in vars(model.recovery.rates).items()},
+        "pool_totals": pool_totals(model),
         "ambiguities": [vars(item) for item in model.recovery.ambiguities],
         "steady": state,
         "seconds": stages.rounded(),
@@ -61,19 +62,20 @@ def steady_figures(model: Model) -> dict[str, Any]:
     return {
         "converged": state.converged,
         "residual": state.residual,
+        "relative_residual": state.relative_residual,
         "rest_time": state.rest_time,
         "extinct": [str(pool) for pool in state.extinct()],
-        "least_assigned": max(float((state.assigned_mass / state.pool_totals).min()), 0.0),
+        "least_assigned": least_assigned(state),
     }
 
 
 def _warnings(model: Model, state: dict[str, Any] | None) -> list[str]:
-    warnings = []
-    totals = unequal_totals(model)
-    if totals is not None:
-        warnings.append(f"the pools' totals differ: from {totals[0]:.6g} to {totals[1]:.6g}")
+    warnings = odd_totals(model)
     if state is not None and not state["converged"]:
-        warnings.append("no steady state was found; what is said of it is where the search ended")
+        warnings.append(
+            f"no steady state was found: what is said of it is where the search ended, and the residual there is "
+            f"{state['relative_residual']:.1e} of the fastest turnover"
+        )
     if state is not None and state["extinct"]:
         warnings.append(extinction(state["extinct"]))
     return warnings

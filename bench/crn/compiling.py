@@ -143,7 +143,8 @@ def compile_network(
     extinct = [str(pool) for pool in state.extinct()]
     if not state.converged:
         warnings.append(
-            f"no steady state was found: the residual is {state.residual:.1e} after {state.iterations} steps"
+            f"no steady state was found: the residual is {state.relative_residual:.1e} of the fastest turnover "
+            f"after {state.iterations} steps"
         )
     if extinct:
         warnings.append(f"{extinction(extinct)}; --k-rec auto finds a rate at which none is")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scisuite.scenarios.factor_graphs import FactorGraph
     from scisuite.solvers.crn_reduce.network import CRN, Pools
     from scisuite.solvers.crn_reduce.recovery import Recovery
+    from scisuite.solvers.crn_reduce.trajectory import PoolReading
 
 UNITS = ("refuse", "ignore")
 
@@ -99,8 +100,33 @@ def _species_of_beliefs(crn: CRN, pools: Pools) -> dict[str, tuple[str, ...]]:
     }
 
 
-def unequal_totals(model: Model) -> tuple[float, float] | None:
-    """The least and the greatest total of a pool at the start, if they are not the same up to rounding."""
+def pool_totals(model: Model) -> tuple[float, float]:
+    """The least and the greatest total of a pool at the start, which are the same in a compiled network."""
     totals = np.bincount(model.pools.pool_of, model.crn.initial, minlength=len(model.pools.keys))
-    least, greatest = float(totals.min()), float(totals.max())
-    return (least, greatest) if greatest - least > 1e-9 * greatest else None
+    return float(totals.min()), float(totals.max())
+
+
+def odd_totals(model: Model) -> list[str]:
+    """Warnings about pools that are empty or of different totals."""
+    totals = np.bincount(model.pools.pool_of, model.crn.initial, minlength=len(model.pools.keys))
+    empty = np.flatnonzero(totals == 0)
+    least, greatest = pool_totals(model)
+    warnings = []
+    if len(empty):
+        one = len(empty) == 1
+        more = "" if one else f" and {len(empty) - 1} more"
+        warnings.append(
+            f"the {'pool' if one else 'pools'} {model.pools.keys[empty[0]]}{more} of {model.path} "
+            f"{'is' if one else 'are'} empty, and will be: nothing can be read there"
+        )
+    if greatest - least > 1e-9 * greatest:
+        warnings.append(f"the pools of {model.path} have different totals, from {least:.6g} to {greatest:.6g}")
+    return warnings
+
+
+def least_assigned(reading: PoolReading) -> float | None:
+    """The least assigned mass of a pool, relative to its total, over pools that hold anything; None if none does."""
+    held = reading.pool_totals > 0
+    if not held.any():
+        return None
+    return max(float((reading.assigned_mass[held] / reading.pool_totals[held]).min()), 0.0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scisuite.bench.crn.compiling import compile_network
 from scisuite.bench.crn.files import require_file, require_writable
 from scisuite.bench.crn.keep import belief_species, kept_variables
-from scisuite.bench.crn.models import read_model, unequal_totals
+from scisuite.bench.crn.models import odd_totals, read_model
 from scisuite.bench.crn.options import AUTO, SAME, read_k_rec, read_list, read_moves
 from scisuite.bench.crn.stages import Stages
 from scisuite.core import EngineFailure, InvalidInput, generator
@@ -80,12 +80,7 @@ def reduce_model(
         with stages("write"):
             write_atomic(output, to_sbml(after, states=dict(reduction.graph.states), name=output.stem))
             write_atomic(proof, certificate_to_json(reduction.certificate))
-    totals = unequal_totals(model)
-    if totals is not None:
-        warnings.append(
-            f"the pools of {path} have totals from {totals[0]:.6g} to {totals[1]:.6g}; those of {output} all have "
-            f"{rates.total:.6g}"
-        )
+    warnings += [f"{text}; those of {output} all hold {rates.total:.6g}" for text in odd_totals(model)]
     return {
         "input": str(path),
         "output": str(output),

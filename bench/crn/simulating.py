@@ -14,7 +14,7 @@ import numpy as np
 from scisuite.bench.crn.checking import extinction
 from scisuite.bench.crn.files import require_writable
 from scisuite.bench.crn.keep import kept_variables
-from scisuite.bench.crn.models import Model, read_model
+from scisuite.bench.crn.models import Model, least_assigned, odd_totals, read_model
 from scisuite.bench.crn.options import read_list
 from scisuite.bench.crn.stages import Stages
 from scisuite.core import InvalidInput
@@ -54,7 +54,7 @@ def simulate_model(
     if method not in METHODS:
         raise InvalidInput(f"--method takes {' or '.join(METHODS)}, not {method!r}")
     if not (math.isfinite(time) and time > 0):
-        raise InvalidInput(f"--time must be a number above zero, not {time:g}")
+        raise InvalidInput(f"--time must be a finite number above zero, not {time:g}")
     if table is not None:
         require_writable(table, force=force, inputs=[path])
     with Stages(f"simulate {path}", total=4 if compare else 3) as stages:
@@ -76,7 +76,7 @@ def simulate_model(
         "time": time,
         "beliefs": {v: dict(zip(model.values(v), trajectory.beliefs[v].tolist(), strict=True)) for v in shown},
         "extinct": extinct,
-        "least_assigned": max(float((trajectory.assigned_mass / trajectory.pool_totals).min()), 0.0),
+        "least_assigned": least_assigned(trajectory),
         "drift": _drift(trajectory),
         "residual": trajectory.residual,
         "rest_time": trajectory.rest_time,
@@ -89,7 +89,9 @@ def simulate_model(
 
 def _warnings(model: Model, trajectory: Trajectory, extinct: list[str]) -> list[str]:
     rates = model.recovery.rates
-    warnings = [extinction(extinct)] if extinct else []
+    warnings = odd_totals(model)
+    if extinct:
+        warnings.append(extinction(extinct))
     if trajectory.residual > _AT_REST * rates.k_rec * rates.total:
         warnings.append(
             f"the network is not at rest at time {trajectory.times[-1]:g}: species still change by up to "
@@ -101,7 +103,8 @@ def _warnings(model: Model, trajectory: Trajectory, extinct: list[str]) -> list[
 def _drift(trajectory: Trajectory) -> float:
     """Largest relative change of a pool's total from start to end."""
     totals = trajectory.conserved.totals(trajectory.concentrations[[0, -1]])
-    return float((np.abs(totals[1] - totals[0]) / totals[0]).max())
+    held = totals[0] > 0
+    return float((np.abs(totals[1] - totals[0])[held] / totals[0][held]).max(initial=0.0))
 
 
 def _compared(model: Model, trajectory: Trajectory, shown: Sequence[str]) -> dict[str, Any]:

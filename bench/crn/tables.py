@@ -62,13 +62,14 @@ def print_checked(report: Report) -> None:
         ("k_rec, recycling", figure(rates["k_rec"])),
         ("k_prod, products and beliefs", figure(rates["k_prod"])),
         ("k_sum, sums", "1, since it only multiplies the tables"),
-        ("total of each pool", figure(rates["total"])),
+        ("total of each pool", _totals(report)),
         ("ambiguities", counted(len(report["ambiguities"])) if report["ambiguities"] else "none"),
     ]
     if steady is not None:
         facts += [
             ("at rest from time", figure(steady["rest_time"])),
-            ("residual", figure(steady["residual"])),
+            ("residual, largest |dx/dt|", figure(steady["residual"])),
+            ("of the fastest turnover", figure(steady["relative_residual"])),
             ("least assigned mass", figure(steady["least_assigned"])),
             ("extinct pools", counted(len(steady["extinct"])) if steady["extinct"] else "none"),
         ]
@@ -174,6 +175,11 @@ def _print_facts(title: str, *facts: tuple[str, str]) -> None:
 
 def _print_line(text: str) -> None:
     console().print(text, soft_wrap=True)
+
+
+def _totals(report: Report) -> str:
+    least, greatest = (figure(total) for total in report["pool_totals"])
+    return least if least == greatest else f"{least} to {greatest}"
 
 
 def _k_rec(report: Report) -> Iterable[tuple[str, str]]:

@@ -85,8 +85,8 @@ def conserved_pools(crn: CRN, pools: Pools | None = None) -> ConservedPools:
     odd = np.flatnonzero((rows > 0) & ((rows != 2) | (np.asarray(net.sum(axis=1)) != 0)))
     if len(odd):
         raise InvalidInput(
-            f"the network has no pools: reaction {odd[0]} does not turn one species into another, so that nothing says "
-            "which totals are conserved"
+            f"the network has no pools: {crn.reaction(int(odd[0]))} does not turn one species into another, so that "
+            "nothing says which totals are conserved"
         )
     from_, to = _conversions(net)
     links = sparse.coo_array((np.ones(len(from_)), (from_, to)), shape=(crn.n_species, crn.n_species))
@@ -112,7 +112,9 @@ def _given(crn: CRN, net: sparse.csr_array, pools: Pools) -> ConservedPools:
     wrong = change.data != 0
     if wrong.any():
         at = int(wrong.argmax())
-        raise InvalidInput(f"reaction {change.row[at]} changes the total of the pool of {pools.keys[change.col[at]]}")
+        raise InvalidInput(
+            f"{crn.reaction(int(change.row[at]))} changes the total of the pool of {pools.keys[change.col[at]]}"
+        )
     return known
 
 

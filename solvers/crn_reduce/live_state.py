@@ -37,7 +37,8 @@ def live_shares(crn: CRN, rates: Sequence[float], *, floor: float = 1e-9) -> Flo
     Returns
     -------
     float64 (len(rates),) or None
-        None if belief propagation, damped, does not settle or its messages contradict each other.
+        None if belief propagation, damped, does not settle, its messages contradict each other or overflow, or a pool
+        is empty.
 
     Raises
     ------
@@ -57,12 +58,15 @@ def live_shares(crn: CRN, rates: Sequence[float], *, floor: float = 1e-9) -> Flo
         return np.bincount(pools.pool_of, weights=values).astype(np.float64)
 
     totals = summed(crn.initial)
+    if not totals.all():
+        return None
     message = np.where(assigned, 1.0, 0.0)
     message /= summed(message)[pools.pool_of]
     for _ in range(_MOST_ROUNDS):
-        new = made(message)
-        mass = summed(new)
-        if not mass.all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            new = made(message)
+            mass = summed(new)
+        if not mass.all() or not np.isfinite(mass).all():
             return None
         new /= mass[pools.pool_of]
         change = np.abs(new - message).max()
@@ -77,8 +81,12 @@ def live_shares(crn: CRN, rates: Sequence[float], *, floor: float = 1e-9) -> Flo
     for rate in rates:
         mass = totals
         for _ in range(_MOST_ROUNDS):
-            gain = summed(made(mass[pools.pool_of] * message)) / rate
-            lower = totals * gain / (1.0 + gain)
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                gain = summed(made(mass[pools.pool_of] * message)) / rate
+                # Of this form, an overflow leaves all of the total assigned.
+                lower = totals / (1.0 + 1.0 / gain)
+            if np.isnan(lower).any():
+                return None
             least = float((lower / totals).min())
             settled = np.abs(lower - mass).max() < _SETTLED * totals.max()
             mass = lower

@@ -32,6 +32,7 @@ class MassAction:
     """
 
     def __init__(self, crn: CRN) -> None:
+        self.crn = crn
         self.n_species = crn.n_species
         self.net = _net(crn)
         molecules = np.repeat(crn.reactants.indices, crn.reactants.data)

@@ -99,6 +99,8 @@ class CRN:
     pools : Pools or None
         What the species stand for, where that is known: in a network that was compiled here or read with our
         annotation, not in an anonymous one.
+    reaction_names : tuple of str or None
+        What messages call the reactions by: the ids of an SBML file. By place without them.
 
     Raises
     ------
@@ -113,6 +115,7 @@ class CRN:
     rates: Floats
     initial: Floats
     pools: Pools | None = None
+    reaction_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         n_species, n_reactions = len(self.species), len(self.rates)
@@ -127,13 +130,15 @@ class CRN:
                 )
             if matrix.nnz and matrix.data.min() < 0:
                 row = int(np.searchsorted(matrix.indptr, matrix.data.argmin(), side="right")) - 1
-                raise InvalidInput(f"reaction {row} has a negative stoichiometry among its {what}")
+                raise InvalidInput(f"{self.reaction(row)} has a negative stoichiometry among its {what}")
+        if self.reaction_names is not None and len(self.reaction_names) != n_reactions:
+            raise InvalidInput(f"there are {len(self.reaction_names)} names for {n_reactions} reactions")
         if len(self.initial) != n_species:
             raise InvalidInput(f"initial has {len(self.initial)} concentrations for {n_species} species")
         wrong = ~(np.isfinite(self.rates) & (self.rates > 0))
         if wrong.any():
             row = int(wrong.argmax())
-            raise InvalidInput(f"the rate of reaction {row} must be above zero and finite, not {self.rates[row]}")
+            raise InvalidInput(f"the rate of {self.reaction(row)} must be above zero and finite, not {self.rates[row]}")
         wrong = ~(np.isfinite(self.initial) & (self.initial >= 0))
         if wrong.any():
             at = int(wrong.argmax())
@@ -163,13 +168,17 @@ class CRN:
         """The largest number of molecules that meet in one reaction; 0 without reactions."""
         return int(self.molecularity.max(initial=0))
 
+    def reaction(self, number: int) -> str:
+        """What a message calls a reaction: ``reaction 'LOW'`` or, where it has no name, ``reaction 3``."""
+        return f"reaction {number if self.reaction_names is None else repr(self.reaction_names[number])}"
+
     def anonymous(self, rng: np.random.Generator) -> tuple[Self, Ints]:
         """The network under names that say nothing, species and reactions shuffled.
 
         Returns
         -------
         CRN
-            Without ``pools``.
+            Without ``pools`` and ``reaction_names``.
         int64 (n_species,)
             For each of its species the place that it had in this network.
         """
@@ -182,5 +191,6 @@ class CRN:
             rates=self.rates[rows],
             initial=self.initial[order],
             pools=None,
+            reaction_names=None,
         )
         return shuffled, order

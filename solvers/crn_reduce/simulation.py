@@ -89,7 +89,7 @@ def simulate(
 
 
 def steps(
-    kinetics: MassAction, start: Floats, T: float, absolute: float, relative: float
+    kinetics: MassAction, start: Floats, T: float, absolute: float | Floats, relative: float
 ) -> Iterator[tuple[BDF, bool]]:
     """Step from time 0 to ``T``, which may be infinite, with SciPy's BDF: the integrator after each step, and whether
     the network is at rest.
@@ -101,10 +101,10 @@ def steps(
     Raises
     ------
     EngineFailure
-        If the integrator gives up.
+        If the integrator gives up; the message names the largest concentration or rate constant if that is above 1e6.
     """
     taken = 0
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         solver = BDF(
             lambda _, x: kinetics.derivative(x),
             0.0,
@@ -118,16 +118,18 @@ def steps(
             try:
                 message = solver.step()
             except RuntimeError as error:
-                raise EngineFailure(f"the integrator stopped at time {solver.t:.6g}: {error}") from error
+                raise _stopped(kinetics, start, solver, str(error)) from error
             if solver.status == "failed" or not np.isfinite(solver.y).all():
-                raise EngineFailure(f"the integrator stopped at time {solver.t:.6g}: {message or 'overflow'}")
+                raise _stopped(kinetics, start, solver, message or "overflow")
             taken += 1
             yield solver, taken > _FEWEST_STEPS and _at_rest(kinetics, solver, absolute, relative)
 
 
 def rounding_alone(kinetics: MassAction, x: Floats) -> bool:
     """Whether dx/dt at ``x`` (n_species,) is nothing but the rounding of the terms that make it up."""
-    return bool((np.abs(kinetics.derivative(x)) <= _ROUNDING * kinetics.turnover(x)).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        speed = np.abs(kinetics.derivative(x))
+        return bool((np.isfinite(speed) & (speed <= _ROUNDING * kinetics.turnover(x))).all())
 
 
 def checked_start(crn: CRN, x0: ArrayLike | None) -> Floats:
@@ -155,10 +157,25 @@ def checked_start(crn: CRN, x0: ArrayLike | None) -> Floats:
 
 
 _FEWEST_STEPS = 20
+_LARGE = 1e6
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
-def _at_rest(kinetics: MassAction, solver: BDF, absolute: float, relative: float) -> bool:
+def _stopped(kinetics: MassAction, start: Floats, solver: BDF, reason: str) -> EngineFailure:
+    """The failure, with the numbers that are the likeliest cause: nobody knows his model by its factorisation."""
+    crn = kinetics.crn
+    causes = [(float(start.max()), f"concentration, {start.max():.3g} of {crn.species[int(start.argmax())]}")]
+    if crn.n_reactions:
+        fastest = int(crn.rates.argmax())
+        causes.append(
+            (float(crn.rates[fastest]), f"rate constant, {crn.rates[fastest]:.3g} of {crn.reaction(fastest)}")
+        )
+    largest, what = max(causes)
+    why = f"most likely because of its largest {what}" if largest >= _LARGE else reason
+    return EngineFailure(f"the integrator stopped at time {solver.t:.6g}: {why}")
+
+
+def _at_rest(kinetics: MassAction, solver: BDF, absolute: float | Floats, relative: float) -> bool:
     speed = np.abs(kinetics.derivative(solver.y))
     within = 0.1 * (absolute + relative * np.abs(solver.y)) / min(solver.t_bound, 10 * solver.t)
     return bool((speed <= within).all()) or rounding_alone(kinetics, solver.y)

@@ -28,6 +28,8 @@ class SteadyState(PoolReading):
     concentrations : float64 (n_species,)
     residual : float
         Largest |dx/dt| there.
+    relative_residual : float
+        That in units of the fastest turnover there, Σ_r |N_rs| v_r of a species s: what counts as rest.
     converged : bool
         Whether the network came to rest and Newton's method then found a steady state where it was. If not, the
         concentrations are where the search ended, and no answer.
@@ -44,6 +46,7 @@ class SteadyState(PoolReading):
 
     concentrations: Floats
     residual: float
+    relative_residual: float
     converged: bool
     iterations: int
     rest_time: float | None
@@ -85,7 +88,7 @@ def steady_state(
         What the species stand for, where ``crn.pools`` does not say it; without either, pools are found in the
         reactions.
     absolute, relative : float
-        Tolerances of the integration; the first is taken relative to the largest pool total.
+        Tolerances of the integration; the first is taken relative to each pool's total.
     max_steps : int
         Most steps of the integration.
 
@@ -103,7 +106,8 @@ def steady_state(
     before = time.process_time()
     conserved = conserved_pools(crn, pools)
     totals = conserved.totals(start)
-    scale = float(totals.max(initial=0.0)) or 1.0
+    # An empty pool stays empty, so that any scale will do for it.
+    scale = np.where(totals > 0, totals, totals.max(initial=0.0) or 1.0)[conserved.pool_of]
     kinetics = MassAction(crn)
     x, taken, rest_time = start, 0, None
     for solver, at_rest in steps(kinetics, start, math.inf, absolute * scale, relative):
@@ -116,22 +120,28 @@ def steady_state(
     if rest_time is not None:
         found, newton_steps, converged = _newton(kinetics, conserved, totals, x, scale)
         taken += newton_steps
-        converged = converged and bool(np.abs(found - x).max(initial=0.0) <= _NEAR * scale)
+        converged = converged and bool((np.abs(found - x) <= _NEAR * scale).all())
         # What is left of a message that has died out is a rounding error of either sign.
         x = np.maximum(found, 0.0) if converged else x
         # Where steady states make up a line the Jacobian is singular, and a point of it needs no improvement.
         converged = converged or rounding_alone(kinetics, x)
-    residual = float(np.abs(kinetics.derivative(x)).max(initial=0.0))
-    return SteadyState(x, residual, converged, taken, rest_time, time.process_time() - before, crn, pools)
+    with np.errstate(over="ignore", invalid="ignore"):
+        residual = float(np.abs(kinetics.derivative(x)).max(initial=0.0))
+        turnover = float(kinetics.turnover(x).max(initial=0.0))
+    share = residual / turnover if turnover > 0 else residual
+    # Also false where either has overflown.
+    converged = converged and share <= _REST
+    return SteadyState(x, residual, share, converged, taken, rest_time, time.process_time() - before, crn, pools)
 
 
 _NEAR = 1e-6
+_REST = 1e-9
 _SETTLED = 1e-12
 _MOST_NEWTON_STEPS = 20
 
 
 def _newton(
-    kinetics: MassAction, conserved: ConservedPools, totals: Floats, x: Floats, scale: float
+    kinetics: MassAction, conserved: ConservedPools, totals: Floats, x: Floats, scale: Floats
 ) -> tuple[Floats, int, bool]:
     """Newton's method on all species but the largest of each pool, which takes what is left of its total: the
     concentrations of least residual met, the steps made, and whether the last one was of rounding size."""
@@ -165,7 +175,7 @@ def _newton(
             return best, taken, False
         x = x + spread @ step
         x[pivot] += totals - conserved.totals(x)
-        if np.abs(step).max() <= _SETTLED * scale:
+        if (np.abs(step) <= _SETTLED * scale[free]).all():
             settled = float(np.abs(kinetics.derivative(x)).max())
             return (x if settled < least else best), taken, True
     return best, _MOST_NEWTON_STEPS, False

@@ -193,7 +193,8 @@ def _at_rest(crn: CRN, pools: Pools | None) -> SteadyState:
     steady = steady_state(crn, pools=pools)
     if not steady.converged:
         raise EngineFailure(
-            f"no steady state was found in {steady.iterations} steps: the residual is {steady.residual:.1e}"
+            f"no steady state was found in {steady.iterations} steps: the residual is "
+            f"{steady.relative_residual:.1e} of the fastest turnover"
         )
     return steady
 

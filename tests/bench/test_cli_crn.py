@@ -384,8 +384,8 @@ def test_bad_reductions(options, message, made, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--time", "inf"], "--time must be a number above zero, not inf"),
-        (["--time", "0"], "--time must be a number above zero, not 0"),
+        (["--time", "inf"], "--time must be a finite number above zero, not inf"),
+        (["--time", "0"], "--time must be a finite number above zero, not 0"),
         (["--method", "euler"], "--method takes bdf or roadrunner, not 'euler'"),
         (["--keep", "Cancr"], "--keep: there is no variable 'Cancr'; did you mean 'Cancer'?"),
     ],
@@ -438,10 +438,11 @@ def test_units_can_be_ignored(made, tmp_path):
 
 def test_pools_of_different_totals_are_said(made, tmp_path):
     target = edited(made / "tiny.xml", tmp_path / "odd.xml", 'initialConcentration="0.5"', 'initialConcentration="1.5"')
-    assert report("check", target)["warnings"] == ["the pools' totals differ: from 1 to 2"]
+    assert report("check", target)["warnings"] == [f"the pools of {target} have different totals, from 1 to 2"]
+    assert report("simulate", target)["warnings"] == [f"the pools of {target} have different totals, from 1 to 2"]
     told = report("reduce", target, "-o", tmp_path / "r.xml", "--no-verify")
     assert told["warnings"] == [
-        f"the pools of {target} have totals from 1 to 2; those of {tmp_path / 'r.xml'} all have 1"
+        f"the pools of {target} have different totals, from 1 to 2; those of {tmp_path / 'r.xml'} all hold 1"
     ]
 
 
@@ -517,3 +518,22 @@ def test_numbers_of_a_report_are_plain(made):
     assert not [key for key, value in told.items() if isinstance(value, np.generic)]
     with pytest.raises(InvalidInput, match="no such file"):
         check(Path("nowhere.xml"), steady=False, units="refuse")
+
+
+@pytest.mark.parametrize(("empty", "told"), [(3, "the pool sum p_Smoker→Smoker of "), (999, " more of ")])
+def test_empty_pools_are_told_by_every_command(made, tmp_path, recwarn, empty, told):
+    text = re.sub(
+        'initialConcentration="[^"]*"', 'initialConcentration="0"', (made / "tiny.xml").read_text(), count=empty
+    )
+    model = tmp_path / "empty.xml"
+    model.write_text(text)
+    checked = report("check", model, "--steady")
+    simulated = report("simulate", model, "--time", "100")
+    reduced = report("reduce", model, "-o", tmp_path / "small.xml")
+    for answer in (checked, simulated, reduced):
+        assert told in answer["warnings"][0]
+        assert "empty, and will be" in answer["warnings"][0]
+    assert checked["pool_totals"] == [0.0, 1.0 if empty == 3 else 0.0]
+    assert (simulated["least_assigned"] is None) == (empty > 3)
+    assert not [w for w in recwarn if issubclass(w.category, RuntimeWarning)]
+    assert "--time must be a finite number" in refused("simulate", model, "--time", "inf")

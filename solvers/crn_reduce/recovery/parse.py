@@ -84,7 +84,7 @@ def parse_reactions(crn: CRN) -> Reactions:
 
 
 def reaction_text(crn: CRN, reaction: int) -> str:
-    """Number and formula of a reaction: ``reaction 3 (A + B → C + B)``."""
+    """Name or number, and formula, of a reaction: ``reaction 'LOW' (A + B → C + B)``."""
     sides = []
     for matrix in (crn.reactants, crn.products):
         row = slice(matrix.indptr[reaction], matrix.indptr[reaction + 1])
@@ -94,7 +94,7 @@ def reaction_text(crn: CRN, reaction: int) -> str:
             if times
         ]
         sides.append(" + ".join(terms) or "∅")
-    return f"reaction {reaction} ({sides[0]} → {sides[1]})"
+    return f"{crn.reaction(reaction)} ({sides[0]} → {sides[1]})"
 
 
 def _without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:

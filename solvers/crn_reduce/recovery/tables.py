@@ -71,7 +71,7 @@ def _check_repeats(pools: Partition, rows: Ints, at: Ints) -> None:
     again = np.flatnonzero(np.diff(at[order]) == 0)
     if len(again):
         one, two = (int(rows[order[again[0] + i]]) for i in (0, 1))
-        raise NotNappAdams(f"{pools.reactions.text(two)} is there already, as reaction {one}")
+        raise NotNappAdams(f"{pools.reactions.text(two)} is there already, as {pools.reactions.crn.reaction(one)}")
 
 
 def _label_constant(

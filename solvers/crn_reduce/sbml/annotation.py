@@ -192,7 +192,7 @@ def _check_totals(crn: CRN, pools: Pools) -> None:
     wrong = np.flatnonzero(change.data)
     if len(wrong):
         row, pool = change.coords[0][wrong[0]], change.coords[1][wrong[0]]
-        raise InvalidInput(f"reaction {row} changes the total of pool {pools.keys[pool]}")
+        raise InvalidInput(f"{crn.reaction(int(row))} changes the total of pool {pools.keys[pool]}")
 
 
 def _pool(node: Any) -> WrittenPool:

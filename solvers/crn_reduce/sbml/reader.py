@@ -34,7 +34,7 @@ def from_sbml(source: str | os.PathLike[str], *, units: str = "refuse") -> CRN:
     stoichiometry; the constant may be a product or quotient of numbers, parameters and compartments. A modifier that
     the law multiplies is a catalyst and enters both sides; one that it does not use has no effect and is left out.
     Species that are in no reaction stay. Where the file carries our annotation, ``pools`` come back, and species have
-    the names that they had; elsewhere they are called by their ids.
+    the names that they had; elsewhere they are called by their ids, as reactions always are.
 
     Parameters
     ----------
@@ -82,6 +82,7 @@ def read_sbml(source: str | os.PathLike[str], *, units: str = "refuse") -> SBMLN
         products=_matrix([r.products for r in reactions], len(species)),
         rates=np.array([r.rate for r in reactions], dtype=np.float64),
         initial=np.array([network.start(s) for s in species], dtype=np.float64),
+        reaction_names=tuple(model.getReaction(i).getId() for i in range(model.getNumReactions())),
     )
     if annotation is None:
         return SBMLNetwork(crn, {})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from scisuite.core import InvalidInput
 from scisuite.scenarios.factor_graphs import FactorGraph
 from scisuite.solvers.crn_reduce.compile import compile_napp_adams
 from scisuite.solvers.crn_reduce.errors import NotNappAdams
@@ -351,3 +352,14 @@ READS: list[tuple[list[list[Line]], str]] = [
 @pytest.mark.parametrize(("pools", "message"), READS)
 def test_pools_that_read_in_the_wrong_way(pools, message):
     assert refusal(network_of([line for pool in pools for line in pool])) == message
+
+
+def test_reactions_go_by_their_names():
+    crn = compile_napp_adams(PAIR)
+    names = tuple(f"R{i}" for i in range(crn.n_reactions))
+    twice = crn.reactants + crn.reactants
+    with pytest.raises(NotNappAdams, match=r"reaction 'R0' \(2 S_f_a_0 → S_f_a_free\) has a stoichiometry above 1"):
+        recover_factor_graph(CRN(crn.species, twice, crn.products, crn.rates, crn.initial, reaction_names=names))
+    assert crn.anonymous(np.random.default_rng(0))[0].reaction_names is None
+    with pytest.raises(InvalidInput, match=f"there are 1 names for {crn.n_reactions} reactions"):
+        CRN(crn.species, crn.reactants, crn.products, crn.rates, crn.initial, reaction_names=("R",))

@@ -108,7 +108,7 @@ def test_an_annotation_of_another_network_is_refused():
     swapped = TEXT.replace(BELIEF, BELIEF.replace("B_rain_0", "P_rain_f_g_0"))
     other = next(line for line in TEXT.splitlines() if 'values="P_rain_f_g_0' in line)
     swapped = swapped.replace(other, other.replace("P_rain_f_g_0", "B_rain_0"))
-    with pytest.raises(InvalidInput, match=r"the annotation of the model: reaction \d+ changes the total of pool"):
+    with pytest.raises(InvalidInput, match=r"the annotation of the model: reaction 'r\d+' changes the total of pool"):
         from_sbml(swapped)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -146,3 +148,14 @@ def test_an_explosion_is_the_engines_failure():
     explosion = network([[2]], [[3]], [1.0], [1.0])
     with pytest.raises(EngineFailure, match=r"the integrator stopped at time (0\.99|1\.0|1:)"):
         simulate(explosion, 2.0)
+
+
+def test_a_failure_names_the_number_that_is_too_large():
+    fast = network([[1, 0], [0, 1]], [[0, 1], [1, 0]], [1e300, 1.0], [1e30, 1.0])
+    named_fast = replace(fast, reaction_names=("FAST", "SLOW"))
+    with (
+        warnings.catch_warnings(),
+        pytest.raises(EngineFailure, match="largest rate constant, 1e.300 of reaction 'FAST'"),
+    ):
+        warnings.simplefilter("error")
+        simulate(named_fast, 1.0)

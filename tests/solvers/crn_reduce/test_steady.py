@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from scisuite.core import InvalidInput
 from scisuite.scenarios.factor_graphs import FactorGraph, cycle_hair, ising, random_loopy, tree
 from scisuite.solvers.crn_reduce.belief_propagation import Messages, bp
 from scisuite.solvers.crn_reduce.compile import compile_napp_adams
-from scisuite.solvers.crn_reduce.network import CRN, SUM, UNASSIGNED
+from scisuite.solvers.crn_reduce.network import BELIEF, CRN, SUM, UNASSIGNED, PoolKey
 from scisuite.solvers.crn_reduce.simulation import simulate
 from scisuite.solvers.crn_reduce.steady import steady_state
 
@@ -173,3 +174,14 @@ def test_bad_input_is_refused():
     dimer = CRN(("a", "b"), pair, sparse.csr_array(np.array([[0, 1]], dtype=np.int32)), np.ones(1), np.ones(2))
     with pytest.raises(InvalidInput, match="the network has no pools: reaction 0 does not turn one species into"):
         steady_state(dimer)
+
+
+def test_rest_is_judged_in_each_pools_own_measure():
+    """One pool of 1e200 beside pools of 1 hides none of them, and the residual is told relative to the rates."""
+    crn = compile_napp_adams(FactorGraph({"a": 2}, {"f": (["a"], [3.0, 1.0])}))
+    assert crn.pools is not None
+    belief = crn.pools.pool_of == crn.pools.number[PoolKey(BELIEF, "a")]
+    state = steady_state(replace(crn, initial=np.where(belief, 1e200, 1.0) * crn.initial))
+    assert state.converged
+    assert state.relative_residual < 1e-12
+    np.testing.assert_allclose(state.beliefs["a"], [0.75, 0.25], rtol=1e-9)

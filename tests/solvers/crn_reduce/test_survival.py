@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,3 +124,13 @@ def test_bad_input_is_refused():
         compile_surviving(graph, k_rec="x")
     with pytest.raises(InvalidInput, match="k_rec must be a finite number above zero, not 0"):
         largest_surviving(graph, [0])
+
+
+@pytest.mark.parametrize("factor", [0.0, 1e200])
+def test_no_guess_without_numbers(factor):
+    """Of empty pools, and of masses whose products overflow, nothing is guessed and nobody is warned."""
+    crn = compile_napp_adams(FactorGraph({"a": 2}, {"f": (["a"], [3.0, 1.0]), "g": (["a"], [1e200, 1.0])}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shares = live_shares(replace(crn, initial=factor * crn.initial), [0.1])
+    assert shares is None or (np.isfinite(shares).all() and factor)
