@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 FIRST_K_REC = 0.1
 _EVIDENCE_FILE = ".evid"
+_LEAST_TABLE, _LARGEST_TABLE = 2.0**-10, 2.0**10
 
 
 def describe(source: str) -> dict[str, Any]:
@@ -57,7 +59,8 @@ def compile_source(
     Raises
     ------
     InvalidInput
-        If an option is wrong, the output exists, the input cannot be read, or the evidence is impossible.
+        If an option is wrong, the output exists, the input cannot be read, the evidence is impossible, or it leaves
+        nothing to compile.
     EngineFailure
         If messages die out at every rate of recycling that is tried.
     """
@@ -77,6 +80,9 @@ def compile_source(
             known = _evidence(evidence, full)
             conditioned = _given(full, known, warnings)
             graph = conditioned.without_constants()
+            if not graph.card:
+                raise InvalidInput(_nothing_left(conditioned, full))
+            graph, scaled = _comfortable(graph)
         with stages("compile and look for extinct pools" if check else "compile"):
             crn, attempts = compile_network(graph, rate, check=check, warnings=warnings)
         with stages("write"):
@@ -94,7 +100,9 @@ def compile_source(
         "max_molecularity": crn.max_molecularity,
         "k_rec": attempts[-1]["k_rec"],
         "attempts": attempts,
+        "scaled_factors": scaled,
         "seconds": stages.rounded(),
+        "notes": [_scaling(scaled)] if scaled else [],
         "warnings": warnings,
     }
 
@@ -172,6 +180,40 @@ def _evidence(texts: Sequence[str] | None, graph: FactorGraph) -> dict[str, str 
         else:
             pairs.append(text)
     return read_evidence(pairs, graph, known)
+
+
+def _nothing_left(conditioned: FactorGraph, full: FactorGraph) -> str:
+    if not full.card:
+        return "there is nothing to compile: the graph has no variables"
+    if not conditioned.card:
+        return "there is nothing to compile: all variables are observed"
+    return "there is nothing to compile: all variables are observed or have one value only"
+
+
+def _comfortable(graph: FactorGraph) -> tuple[FactorGraph, list[str]]:
+    """The graph with a power of two taken out of each table that is far from 1, and the factors whose table that was.
+
+    Tables become rate constants, so that their scale, which is arbitrary and changes no belief, would decide whether
+    messages survive and whether the integrator copes.
+    """
+    from scisuite.scenarios.factor_graphs import Factor, FactorGraph
+    from scisuite.solvers.crn_reduce.reduction.tables import scaled
+
+    factors, log_scale, changed = {}, graph.log_scale, []
+    for name, factor in graph.factors.items():
+        factors[name] = factor
+        if not _LEAST_TABLE <= factor.table.max() <= _LARGEST_TABLE:
+            table, power = scaled(factor.table)
+            if power:
+                factors[name] = Factor(factor.variables, table)
+                log_scale += power * math.log(2)
+                changed.append(name)
+    return FactorGraph.trusted(graph.card, factors, log_scale, graph.states), changed
+
+
+def _scaling(factors: Sequence[str]) -> str:
+    tables = f"the table of {factors[0]} was" if len(factors) == 1 else f"the tables of {len(factors)} factors were"
+    return f"{tables} far from 1, and scaled by powers of two; beliefs are the same"
 
 
 def _given(graph: FactorGraph, evidence: dict[str, str | int], warnings: list[str]) -> FactorGraph:

@@ -23,6 +23,21 @@ def read_list(texts: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word))
 
 
+def read_keep(texts: Iterable[str] | None) -> tuple[str, ...]:
+    """The words of ``--keep``; none if it is not given.
+
+    Raises
+    ------
+    InvalidInput
+        If it is given and names nothing: an empty shell variable would else eliminate what was wanted.
+    """
+    given = list(texts or ())
+    for text in given:
+        if not read_list([text]):
+            raise InvalidInput(f"--keep names no variable: {text!r}")
+    return read_list(given)
+
+
 def read_evidence(
     texts: Iterable[str] | None, graph: FactorGraph, known: Mapping[str, int] | None = None
 ) -> dict[str, str | int]:

@@ -11,7 +11,7 @@ from scisuite.bench.crn.compiling import compile_network
 from scisuite.bench.crn.files import require_file, require_writable
 from scisuite.bench.crn.keep import belief_species, kept_variables
 from scisuite.bench.crn.models import odd_totals, read_model
-from scisuite.bench.crn.options import AUTO, SAME, read_k_rec, read_list, read_moves
+from scisuite.bench.crn.options import AUTO, SAME, read_k_rec, read_keep, read_moves
 from scisuite.bench.crn.stages import Stages
 from scisuite.core import EngineFailure, InvalidInput, generator
 
@@ -54,12 +54,13 @@ def reduce_model(
     require_writable(proof, force=force, inputs=[path])
     if proof.absolute() == output.absolute():
         raise InvalidInput(f"{output} cannot be both the network and its certificate")
+    words = read_keep(keep)
     wanted = read_moves(moves) if moves is not None else DEFAULT_MOVES
     rate = read_k_rec(k_rec, same=True)
     warnings: list[str] = []
     with Stages(f"reduce {path}", total=6 if verify else 5) as stages:
         model = read_model(path, units, stages)
-        kept = kept_variables(model, read_list(keep))
+        kept = kept_variables(model, words)
         with stages("reduce"):
             reduction = reduce(model.graph, kept, wanted)
         compared = None

@@ -15,7 +15,7 @@ from scisuite.bench.crn.checking import extinction
 from scisuite.bench.crn.files import require_writable
 from scisuite.bench.crn.keep import kept_variables
 from scisuite.bench.crn.models import Model, least_assigned, odd_totals, read_model
-from scisuite.bench.crn.options import read_list
+from scisuite.bench.crn.options import read_keep
 from scisuite.bench.crn.stages import Stages
 from scisuite.core import InvalidInput
 
@@ -55,11 +55,12 @@ def simulate_model(
         raise InvalidInput(f"--method takes {' or '.join(METHODS)}, not {method!r}")
     if not (math.isfinite(time) and time > 0):
         raise InvalidInput(f"--time must be a finite number above zero, not {time:g}")
+    words = read_keep(keep)
     if table is not None:
         require_writable(table, force=force, inputs=[path])
     with Stages(f"simulate {path}", total=4 if compare else 3) as stages:
         model = read_model(path, units, stages)
-        shown = kept_variables(model, read_list(keep)) or tuple(model.graph.card)
+        shown = kept_variables(model, words) or tuple(model.graph.card)
         with stages(f"simulate by {method}"):
             trajectory = simulate(model.crn, time, method, pools=model.pools)
         compared = None

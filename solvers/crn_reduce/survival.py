@@ -128,7 +128,7 @@ def compile_surviving(
 
     def alive(rate: float) -> tuple[CRN, SteadyState] | None:
         crn = compiled(rate)
-        steady = _at_rest(crn, None)
+        steady = _at_rest(crn, None, _scale_hint(graph))
         attempts.append(_attempt(steady, rate, tol))
         return None if attempts[-1].n_extinct else (crn, steady)
 
@@ -143,7 +143,7 @@ def compile_surviving(
             last = attempts[-1]
             raise EngineFailure(
                 f"messages die out at every k_rec down to {last.k_rec:.3g}, {last.n_extinct} of them there; the least "
-                f"is {last.pool}, with {last.least_share:.1e} of its pool assigned"
+                f"is {last.pool}, with {last.least_share:.1e} of its pool assigned{_scale_hint(graph)}"
             )
         found = alive(rates[at])
     return found[0], Survival(rates[at], tuple(attempts), found[1])
@@ -189,14 +189,28 @@ def _expected(crn: CRN, rates: list[float], tol: float) -> int:
     return int(np.argmax(shares > tol)) if (shares > tol).any() else len(rates) - 1
 
 
-def _at_rest(crn: CRN, pools: Pools | None) -> SteadyState:
+def _at_rest(crn: CRN, pools: Pools | None, hint: str = "") -> SteadyState:
     steady = steady_state(crn, pools=pools)
     if not steady.converged:
         raise EngineFailure(
             f"no steady state was found in {steady.iterations} steps: the residual is "
-            f"{steady.relative_residual:.1e} of the fastest turnover"
+            f"{steady.relative_residual:.1e} of the fastest turnover{hint}"
         )
     return steady
+
+
+def _scale_hint(graph: FactorGraph) -> str:
+    """Which table's scale, which is arbitrary, may be the reason."""
+    largest = {name: float(factor.table.max()) for name, factor in graph.factors.items()}
+    if not largest:
+        return ""
+    name = max(largest, key=lambda factor: abs(math.log(largest[factor])))
+    if 0.5**10 <= largest[name] <= 2.0**10:
+        return ""
+    return (
+        f"; tables are rate constants, and the largest entry of {name!r} is {largest[name]:.1e}: a table may be "
+        "divided by any number without changing a belief"
+    )
 
 
 def _attempt(steady: SteadyState, k_rec: float, tol: float) -> Attempt:

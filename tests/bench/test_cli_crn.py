@@ -315,7 +315,7 @@ BAD_COMPILES = [
     (["--no-check"], "--k-rec auto looks for extinct pools; give it a number with --no-check"),
     (
         ["--evidence", "Cancer=no,Stage=none,Xray=dark,Smoker=no"],
-        "there is nothing to compile: the graph has no variables",
+        "there is nothing to compile: all variables are observed",
     ),
 ]
 
@@ -537,3 +537,31 @@ def test_empty_pools_are_told_by_every_command(made, tmp_path, recwarn, empty, t
     assert (simulated["least_assigned"] is None) == (empty > 3)
     assert not [w for w in recwarn if issubclass(w.category, RuntimeWarning)]
     assert "--time must be a finite number" in refused("simulate", model, "--time", "inf")
+
+
+@pytest.mark.parametrize("keep", ["", " ", ","])
+def test_an_empty_keep_is_refused(keep, made, tmp_path):
+    for options in (("reduce", made / "tiny.xml", "-o", tmp_path / "r.xml"), ("simulate", made / "tiny.xml")):
+        assert refused(*options, "--keep", keep) == f"--keep names no variable: {keep!r}"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("scale", ["e-20", "e16"])
+def test_the_scale_of_tables_changes_nothing(scale, tmp_path):
+    """A UAI file's potentials are not normalised, and a chain far from 1 would not survive, or not be integrable."""
+    for name, exponent in (("plain", ""), ("far", scale)):
+        tables = "\n".join(
+            f"4 {' '.join(x + exponent for x in row)}" for row in (("2", "1", "1", "3"), ("4", "1", "1", "2"))
+        )
+        (tmp_path / f"{name}.uai").write_text(f"MARKOV 3 2 2 2 2  2 0 1  2 1 2 {tables}")
+    plain, far = (report("compile", tmp_path / f"{name}.uai") for name in ("plain", "far"))
+    assert (plain["notes"], plain["scaled_factors"]) == ([], [])
+    assert len(far["scaled_factors"]) == 2
+    assert far["notes"] == [
+        "the tables of 2 factors were far from 1, and scaled by powers of two; beliefs are the same"
+    ]
+    beliefs = [report("simulate", tmp_path / f"{name}.xml", "--time", "3000")["beliefs"] for name in ("plain", "far")]
+    for variable, belief in beliefs[0].items():
+        assert list(beliefs[1][variable].values()) == pytest.approx(list(belief.values()), abs=1e-8)
+    shown = invoke("compile", tmp_path / "far.uai", "--force")
+    assert f"note: {far['notes'][0]}" in shown.stderr

@@ -134,3 +134,11 @@ def test_no_guess_without_numbers(factor):
         warnings.simplefilter("error")
         shares = live_shares(replace(crn, initial=factor * crn.initial), [0.1])
     assert shares is None or (np.isfinite(shares).all() and factor)
+
+
+def test_a_failure_names_the_table_of_unusual_scale():
+    graph = FactorGraph(
+        {"a": 2, "b": 2}, {"f": (["a"], [3.0, 1.0]), "tiny": (["a", "b"], [[3e-20, 1e-20], [1e-20, 2e-20]])}
+    )
+    with pytest.raises(EngineFailure, match="the largest entry of 'tiny' is 3.0e-20"):
+        compile_surviving(graph, max_tries=2)
