@@ -121,7 +121,7 @@ def eval_command(
     if save is not None and save.exists() and not save.is_dir():
         raise InvalidInput(f"--save {save} is a file, not a folder")
     if load is None and budget is None:
-        raise InvalidInput('eval needs --budget, such as "60 evaluations"')
+        raise InvalidInput(f'eval needs --budget, such as "{_example_budget(solver)}"')
 
     from scisuite import scenarios, solvers
     from scisuite.core import Budget
@@ -149,6 +149,15 @@ def eval_command(
         _print_evaluations(lines)
     if save is not None:
         say(f"saved in {save}: solvers.load({str(save if seeds == 1 else save / f'seed-{seed}')!r})")
+
+
+def _example_budget(solver: str | None) -> str:
+    """A budget in a unit that the solver takes, where it says one."""
+    from scisuite import solvers
+
+    target = solvers.registry.entry(solver).load() if solver else None
+    example: tuple[str, str] = getattr(target, "example", ("", "60 evaluations"))
+    return example[1]
 
 
 def _line(solver: Any, scenario: Any, seed: int | None, split: str, seconds: float) -> dict[str, Any]:

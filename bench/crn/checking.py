@@ -70,7 +70,7 @@ def steady_figures(model: Model) -> dict[str, Any]:
 
 
 def _warnings(model: Model, state: dict[str, Any] | None) -> list[str]:
-    warnings = odd_totals(model)
+    warnings = [*model.warnings, *odd_totals(model)]
     if state is not None and not state["converged"]:
         warnings.append(
             f"no steady state was found: what is said of it is where the search ended, and the residual there is "

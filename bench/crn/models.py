@@ -35,12 +35,15 @@ class Model:
     recovery : Recovery
         The factor graph, named as the annotation names it. Without one the values of a variable are called by the
         species of its belief pool, so that a reduced network still says what they were.
+    warnings : tuple of str
+        About what was not read.
     """
 
     path: Path
     crn: CRN
     annotated: bool
     recovery: Recovery
+    warnings: tuple[str, ...] = ()
 
     @property
     def graph(self) -> FactorGraph:
@@ -78,15 +81,18 @@ def read_model(path: Path, units: str, stages: Stages, which: str = "") -> Model
     require_file(path)
     try:
         with stages(f"read {which}".rstrip()):
-            crn, states = read_sbml(path, units=units)
+            crn, states, unread = read_sbml(path, units=units)
         with stages(f"recover {which}".rstrip()):
             found = recover_factor_graph(crn) if crn.pools is None else recover_named(crn)
     except InvalidInput as error:
-        raise type(error)(f"{path}: {error}") from error
+        # The reader speaks of its own argument.
+        message = str(error).replace("units='ignore'", "--units ignore")
+        raise type(error)(f"{path}: {message}") from error
     if crn.pools is None:
         states = _species_of_beliefs(crn, found.pools)
     graph = FactorGraph.trusted(found.graph.card, found.graph.factors, found.graph.log_scale, states)
-    return Model(path, crn, crn.pools is not None, replace(found, graph=graph))
+    warnings = (f"{path}: {unread}",) if unread else ()
+    return Model(path, crn, crn.pools is not None, replace(found, graph=graph), warnings)
 
 
 def _species_of_beliefs(crn: CRN, pools: Pools) -> dict[str, tuple[str, ...]]:

@@ -81,7 +81,10 @@ def reduce_model(
         with stages("write"):
             write_atomic(output, to_sbml(after, states=dict(reduction.graph.states), name=output.stem))
             write_atomic(proof, certificate_to_json(reduction.certificate))
-    warnings += [f"{text}; those of {output} all hold {rates.total:.6g}" for text in odd_totals(model)]
+    warnings += [
+        *model.warnings,
+        *(f"{text}; those of {output} all hold {rates.total:.6g}" for text in odd_totals(model)),
+    ]
     return {
         "input": str(path),
         "output": str(output),

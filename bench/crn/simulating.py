@@ -90,7 +90,7 @@ def simulate_model(
 
 def _warnings(model: Model, trajectory: Trajectory, extinct: list[str]) -> list[str]:
     rates = model.recovery.rates
-    warnings = odd_totals(model)
+    warnings = [*model.warnings, *odd_totals(model)]
     if extinct:
         warnings.append(extinction(extinct))
     if trajectory.residual > _AT_REST * rates.k_rec * rates.total:

@@ -188,7 +188,7 @@ class _Words:
     def count(self, what: str, least: int) -> int:
         word = self.next(what)
         if not (word.isascii() and word.isdecimal() and len(word) < 10 and int(word) >= least):
-            self.fail(f"{what} must be a whole number of at least {least}, not {word!r}")
+            self.fail(f"{what} must be a whole number from {least} to {10**9 - 1}, not {word!r}")
         return int(word)
 
     def length(self, what: str) -> int:

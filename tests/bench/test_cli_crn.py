@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import re
 import sys
@@ -565,3 +566,26 @@ def test_the_scale_of_tables_changes_nothing(scale, tmp_path):
         assert list(beliefs[1][variable].values()) == pytest.approx(list(belief.values()), abs=1e-8)
     shown = invoke("compile", tmp_path / "far.uai", "--force")
     assert f"note: {far['notes'][0]}" in shown.stderr
+
+
+def test_an_annotation_of_another_version_is_told(made, tmp_path):
+    text = (made / "tiny.xml").read_text().replace("urn:scisuite:crn:1", "urn:scisuite:crn:7")
+    model = tmp_path / "later.xml"
+    model.write_text(text)
+    told = f"{model}: the annotation urn:scisuite:crn:7 is not read, urn:scisuite:crn:1 would be; "
+    for answer in (
+        report("check", model),
+        report("simulate", model, "--time", "3000"),
+        report("reduce", model, "-o", tmp_path / "r.xml", "--no-verify"),
+    ):
+        assert answer["warnings"][0] == f"{told}names of variables and values are lost"
+
+
+def test_refusals_speak_of_options_and_of_compressed_files(made, tmp_path):
+    packed = tmp_path / "tiny.xml.gz"
+    packed.write_bytes(gzip.compress((made / "tiny.xml").read_bytes()))
+    assert refused("check", packed).endswith("is compressed by gzip; unpack it first")
+    units = '<listOfUnitDefinitions><unitDefinition id="nM"><listOfUnits><unit kind="mole" exponent="1" scale="-9" \
+multiplier="1"/></listOfUnits></unitDefinition></listOfUnitDefinitions><listOfCompartments>'
+    model = edited(made / "tiny.xml", tmp_path / "units.xml", "<listOfCompartments>", units)
+    assert refused("check", model).endswith("; --units ignore takes them as they stand")

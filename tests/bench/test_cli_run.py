@@ -241,6 +241,7 @@ def test_saved_and_loaded(tmp_path):
         ([], 2, "takes a solver to fit, or --load FOLDER"),
         (["toy-mean"], 2, "eval needs --scenario"),
         (["toy-mean", "--scenario", "quadratic2"], 2, "eval needs --budget"),
+        (["crn_reduce", "--scenario", "factor_graphs/alarm"], 2, 'eval needs --budget, such as "1 steps"'),
         (["toy-mean", "--scenario", "quadratic2", "--budget", "fast"], 2, 'budget must read like "200 steps"'),
         (["toy-mean", "--scenario", "quadratic2", "--budget", "5 steps"], 2, "toy-mean spends evaluations"),
         (["toy-meen", "--scenario", "quadratic2", "--budget", "5 steps"], 2, "did you mean 'toy-mean'"),

@@ -47,6 +47,8 @@ def certificate_from_json(text: str) -> Certificate:
         whole = json.loads(text)
     except ValueError as error:
         raise CertificateError(f"the certificate is no JSON: {error}") from error
+    except RecursionError:
+        raise CertificateError("the certificate is damaged: its lists or objects are nested too deeply") from None
     if not isinstance(whole, dict) or whole.get("format") != FORMAT:
         raise CertificateError(f'this is no certificate: it does not say "format": "{FORMAT}"')
     version = _field(whole, "version", int, "the certificate")

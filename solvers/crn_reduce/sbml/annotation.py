@@ -24,6 +24,7 @@ from scisuite.solvers.crn_reduce.network import BELIEF, CRN, KIND_NAMES, UNASSIG
 from scisuite.solvers.crn_reduce.sbml.xml_text import quoted
 
 NAMESPACE = "urn:scisuite:crn:1"
+_ANY_VERSION = NAMESPACE.removesuffix("1")
 
 
 class WrittenPool(NamedTuple):
@@ -97,6 +98,16 @@ def read_annotation(model: Any) -> Annotation | None:
         else:
             raise InvalidInput(f"{HERE}: unknown element <{node.getName()}>")
     return Annotation(tuple(pools), states)
+
+
+def unknown_version(model: Any) -> str:
+    """A warning if the model has an annotation of ours, but none of the version that is read here; else nothing."""
+    if not model.isSetAnnotation():
+        return ""
+    ours = [n.getURI() for n in _children(model.getAnnotation()) if n.getURI().startswith(_ANY_VERSION)]
+    if not ours or NAMESPACE in ours:
+        return ""
+    return f"the annotation {ours[0]} is not read, {NAMESPACE} would be; names of variables and values are lost"
 
 
 def pools_of(annotation: Annotation, identifiers: list[str], crn: CRN) -> Pools | None:

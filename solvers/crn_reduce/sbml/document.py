@@ -94,7 +94,10 @@ def _content(source: str | os.PathLike[str]) -> bytes:
             raise InvalidInput(f"{shown} is a folder, not an SBML file")
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
             raise InvalidInput(f"{shown} is not a file")
-        return path.read_bytes()
+        content = path.read_bytes()
+        if content.startswith(_GZIP):
+            raise InvalidInput(f"{shown} is compressed by gzip; unpack it first")
+        return content
     except FileNotFoundError:
         raise InvalidInput(f"no such file: {shown}") from None
     except OSError as error:
@@ -154,4 +157,5 @@ def _shown(source: object) -> str:
     return repr(text) if len(text) <= 100 else repr(text[:97] + "…")
 
 
+_GZIP = b"\x1f\x8b"
 _DEEPEST = 250

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections import ChainMap, Counter
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from scipy import sparse
 
 from scisuite.core import InvalidInput
 from scisuite.solvers.crn_reduce.network import CRN
-from scisuite.solvers.crn_reduce.sbml.annotation import pools_of, read_annotation
+from scisuite.solvers.crn_reduce.sbml.annotation import pools_of, read_annotation, unknown_version
 from scisuite.solvers.crn_reduce.sbml.document import import_libsbml, parse_document, raise_errors
 from scisuite.solvers.crn_reduce.sbml.errors import UnsupportedSBML, named
 from scisuite.solvers.crn_reduce.sbml.kinetic_law import read_law
@@ -21,10 +22,12 @@ from scisuite.solvers.crn_reduce.sbml.refusals import refuse_unsupported
 
 
 class SBMLNetwork(NamedTuple):
-    """A network and, where our annotation has them, the names of the values of its variables."""
+    """A network, where our annotation has them the names of the values of its variables, and a warning if the file has
+    an annotation of ours of a version that we do not know."""
 
     crn: CRN
     states: dict[str, tuple[str, ...]]
+    unread: str = ""
 
 
 def from_sbml(source: str | os.PathLike[str], *, units: str = "refuse") -> CRN:
@@ -43,6 +46,11 @@ def from_sbml(source: str | os.PathLike[str], *, units: str = "refuse") -> CRN:
     units : "refuse" or "ignore"
         Whether unit definitions that would rescale numbers are refused, or the numbers taken as they stand.
 
+    Warns
+    -----
+    UserWarning
+        If our annotation is of a version that is not known here: the network is read as if it had none.
+
     Raises
     ------
     InvalidInput
@@ -57,7 +65,10 @@ def from_sbml(source: str | os.PathLike[str], *, units: str = "refuse") -> CRN:
     MissingDependency
         If libsbml is not installed.
     """
-    return read_sbml(source, units=units).crn
+    network = read_sbml(source, units=units)
+    if network.unread:
+        warnings.warn(network.unread, stacklevel=2)
+    return network.crn
 
 
 def read_sbml(source: str | os.PathLike[str], *, units: str = "refuse") -> SBMLNetwork:
@@ -85,7 +96,7 @@ def read_sbml(source: str | os.PathLike[str], *, units: str = "refuse") -> SBMLN
         reaction_names=tuple(model.getReaction(i).getId() for i in range(model.getNumReactions())),
     )
     if annotation is None:
-        return SBMLNetwork(crn, {})
+        return SBMLNetwork(crn, {}, unknown_version(model))
     return SBMLNetwork(replace(crn, pools=pools_of(annotation, identifiers, crn)), annotation.states)
 
 

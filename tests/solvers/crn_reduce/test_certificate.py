@@ -366,3 +366,10 @@ def test_what_is_no_json_or_newer_is_refused(reduction):
     with pytest.raises(NewerFormat, match=r"^the certificate has version 2; this scisuite reads up to 1$"):
         certificate_from_json(text.replace('"version": 1', '"version": 2'))
     assert issubclass(CertificateError, InvalidInput)
+
+
+def test_a_certificate_nested_without_end_is_damaged():
+    with pytest.raises(
+        CertificateError, match="the certificate is damaged: its lists or objects are nested too deeply"
+    ):
+        certificate_from_json("[" * 100_000)
