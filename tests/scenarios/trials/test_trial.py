@@ -25,14 +25,18 @@ def make_trial(*, replay=False, n=40, p=0.25, **changes):
     y0, tau = rng.normal(size=n), rng.normal(size=n)
     t = rng.integers(2, size=n)
     x = rng.normal(size=(n, 3))
-    held_out = Logged(x, t, y0 + t * tau, p=np.full(n, p), tau=tau)
+
+    def held_out():
+        t, effect = rng.integers(2, size=n), rng.normal(size=n)
+        return Logged(rng.normal(size=(n, 3)), t, rng.normal(size=n) + t * effect, p=np.full(n, p), tau=effect)
+
     arguments = {
         "name": "little",
         "features": ("a", "b", "c"),
         "observational": Logged(x, t, y0),
         "pool_x": x,
-        "validation": held_out,
-        "test": held_out,
+        "validation": held_out(),
+        "test": held_out(),
         "pool": Logged(x, t, y0, p=np.full(n, p)) if replay else PotentialOutcomes(y0, y0 + tau, tau),
     }
     return Trial(**{**arguments, **changes})
@@ -186,3 +190,68 @@ def test_effects_are_known_where_both_held_out_slices_have_them():
     assert trial.knows_effects
     assert not replace(trial, test=replace(trial.test, tau=None)).knows_effects
     assert not replace(trial, validation=replace(trial.validation, tau=None)).knows_effects
+
+
+def test_a_log_and_a_trial_keep_copies():
+    x, y, p = np.ones((2, 1)), np.zeros(2), np.full(2, 0.5)
+    log = Logged(x, [0, 1], y, p=p, tau=y)
+    outcomes = PotentialOutcomes(y, y, y)
+    x[:], y[:], p[:] = 7, 7, 0.7
+    assert [each.tolist() for each in (log.x, log.y, log.p, log.tau)] == [[[1], [1]], [0, 0], [0.5, 0.5], [0, 0]]
+    assert not outcomes.y0.any()
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    trial = make_trial(pool_x=rows)
+    rows[:] = 0
+    assert trial.pool_x.all()
+
+
+def test_a_replayed_trial_needs_its_probabilities_and_its_own_covariates():
+    trial = make_trial(replay=True)
+    with pytest.raises(
+        InvalidInput, match="^a replayed trial needs its probabilities of treatment: its pool has no p$"
+    ):
+        replace(trial, pool=replace(trial.pool, p=None))
+    with pytest.raises(InvalidInput, match="^the pool of a replayed trial has other covariates than pool_x$"):
+        replace(trial, pool_x=trial.pool_x + 1)
+
+
+@pytest.mark.parametrize("replay", [False, True])
+def test_slices_of_the_same_units_are_refused(replay):
+    trial = make_trial(replay=replay)
+    with pytest.raises(
+        InvalidInput, match="^validation and test are the same units: what is held out must be held out$"
+    ):
+        replace(trial, test=trial.validation)
+    with pytest.raises(InvalidInput, match="^validation and test are the same units"):
+        replace(trial, test=replace(trial.validation))
+    t = np.arange(40) % 2
+    y = trial.pool.y if replay else trial.pool.answers(t)
+    with pytest.raises(InvalidInput, match="^test and pool are the same units"):
+        replace(trial, test=Logged(trial.pool_x, t, y))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pool": None}, "^pool must be a Logged or PotentialOutcomes, not NoneType$"),
+        ({"observational": ([[0]], [0], [0])}, "^observational must be a Logged, not tuple$"),
+        ({"test": None}, "^test must be a Logged, not NoneType$"),
+    ],
+)
+def test_a_trial_is_made_of_logs(changes, message):
+    with pytest.raises(InvalidInput, match=message):
+        make_trial(**changes)
+
+
+def test_ragged_and_unknown_units_are_refused():
+    x = np.zeros((2, 1))
+    for arguments in ({"t": [0, [1]]}, {"p": [0.5, [0.5]]}, {"group": [0, [1]]}):
+        with pytest.raises(InvalidInput, match="^[a-z]+ must hold numbers: "):
+            Logged(**{"x": x, "t": [0, 1], "y": [0, 1], **arguments})
+    with pytest.raises(InvalidInput, match="^y0 must hold numbers: "):
+        PotentialOutcomes(object(), [0], [0])
+    trial = make_trial(replay=True)
+    with pytest.raises(InvalidInput, match="^the pool has units 0 to 39, not 1000000$"):
+        trial.propensity([10**6])
+    with pytest.raises(InvalidInput, match="^units must hold numbers: "):
+        trial.propensity([0, [1]])
