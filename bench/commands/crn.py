@@ -198,5 +198,7 @@ def _show(report: dict[str, Any], print_report: Any, json: bool) -> None:
         print_json_lines([report])
     else:
         print_report(report)
+    for note in report.get("notes", ()):
+        say(f"note: {note}")
     for warning in report.get("warnings", ()):
         say(f"warning: {warning}")
