@@ -204,6 +204,7 @@ def test_simulate(made, tmp_path):
     assert "rounds, largest difference" in small.stdout
 
 
+@pytest.mark.own_process
 def test_simulate_with_roadrunner(made):
     pytest.importorskip("roadrunner")
     told = report("simulate", made / "small.xml", "--method", "roadrunner")

@@ -14,6 +14,7 @@ from scisuite.solvers.crn_reduce.network import CRN
 from scisuite.solvers.crn_reduce.roadrunner import RoadRunner
 
 pytest.importorskip("roadrunner", reason="needs the extra crn-reduce")
+pytestmark = pytest.mark.own_process
 
 
 @pytest.fixture(scope="module")

@@ -55,6 +55,7 @@ def test_pool_totals_are_conserved_at_all_times(seed):
     np.testing.assert_allclose(run.pool_totals, totals[-1], rtol=1e-15)
 
 
+@pytest.mark.own_process
 def test_beliefs_on_a_tree_are_the_marginals_by_both_engines():
     pytest.importorskip("pyagrum", reason="needs the extra crn-reduce")
     pytest.importorskip("roadrunner", reason="needs the extra crn-reduce")
