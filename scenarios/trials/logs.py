@@ -10,9 +10,9 @@ show; with b ≠ 0 a bias stays whatever is adjusted for.
 
 From randomised units the log is a subsample (*confounded subsampling*): a unit with treatment t and known probability
 p is kept with probability c π/p if t = 1 and c (1 − π)/(1 − p) if t = 0. Among those that are kept, a unit of given
-(s, h) was treated with probability π exactly, and every outcome is one that was measured. Where the hint is the outcome
-itself (0 or 1) the log's odds ratio between outcome and treatment, given x, is exp(b) times the trial's: the bias is
-known.
+(s, h) was treated with probability π exactly, if h was fixed before treatment, and every outcome is one that was
+measured. Where h is the outcome itself (0 or 1), as in the replayed trials, treatment has moved it and only the odds
+ratio is known: between outcome and treatment, given x, the log's is exp(b) times the trial's.
 
 The policy and its numbers are a reconstruction.
 """
