@@ -217,8 +217,8 @@ class ActiveRCTEnv(gym.Env[Any, Any]):
         -------
         dict
             The metric by its name; ``n_used``, units randomised; ``coverage`` and ``width`` of the linear learner's
-            95 % intervals where the truth is known and a batch has come; ``policy_value``, the mean outcome of treating
-            those with τ̂ > 0, where it is not.
+            95 % intervals where the truth is known and a batch has come, the width infinite where one interval is;
+            ``policy_value``, the mean outcome of treating those with τ̂ > 0, where it is not.
         """
         figures = self._judge.report(self.loop.learner, self._playing.test)
         return figures | {"n_used": float(self.loop.n_spent)}

@@ -59,6 +59,20 @@ def test_a_replication_is_what_the_linear_model_makes_of_the_same_units(policy, 
     assert np.array_equal(found.wald_covers[0], np.abs(plain.theta - THETA) <= found.wald[0])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_of_few_units_the_intervals_agree_but_for_segments_of_one(seed):
+    """The study has no residual where a segment has one unit; the linear model says that nothing is known there."""
+    arguments = {"augmented": True, "adaptive_p": True, "budget": 7}
+    found = study("random", replications=1, rng=np.random.default_rng(seed), **arguments)
+    plain, _, counts = replay("random", rng=np.random.default_rng(seed), **arguments)
+    low, high = plain.interval(np.eye(D))
+    several, none = counts > 1, counts == 0
+    assert several.any()
+    assert found.wald[0][several] == pytest.approx(((high - low) / 2)[several], rel=1e-6, abs=1e-5)
+    assert np.isinf(found.wald[0][none]).all()
+    assert np.isinf(high - low).tolist() == (~several).tolist()
+
+
 def test_a_segment_without_units_has_an_infinite_interval():
     found = study("random", augmented=True, budget=1, replications=3, rng=np.random.default_rng(0))
     assert (np.isinf(found.wald) == (found.counts == 0)).all()
