@@ -120,6 +120,7 @@ class Task:
             p_bounds=self.randomisation.bounds,
             binary=trial.binary,
             known_p=trial.propensity(np.arange(trial.n_pool)),
+            group=trial.pool_group,
             domain=WarmLogistic().again,
             seed=seed,
         )

@@ -73,6 +73,7 @@ class ActiveRCTEstimator:
         *,
         propensity: ArrayLike,
         observational: Logged | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        group: ArrayLike | None = None,
     ) -> Self:
         """Learn from randomised units, forgetting those of an earlier fit.
 
@@ -88,6 +89,9 @@ class ActiveRCTEstimator:
             Known probabilities of treatment, in (0, 1), which may depend on x and on earlier units.
         observational : Logged or (X, T, Y), or None
             The biased log.
+        group : int (n,) or None
+            What was randomised together, such as a household; by default everybody was alone. Intervals keep it
+            together. Its rows are best in one batch.
 
         Raises
         ------
@@ -102,7 +106,8 @@ class ActiveRCTEstimator:
         x = finite_rows("X", X)
         if not len(x):
             raise InvalidInput("there are no randomised units to learn from")
-        units = Logged(x, T, Y, p=propensities(propensity, len(x)))  # type: ignore[arg-type]
+        chances = propensities(propensity, len(x))
+        units = Logged(x, T, Y, p=chances, group=group)  # type: ignore[arg-type]
         if observational is None:
             log = Logged(np.zeros((0, x.shape[1])), np.zeros(0, dtype=np.int64), np.zeros(0))
         elif isinstance(observational, Logged):
@@ -114,7 +119,8 @@ class ActiveRCTEstimator:
         learner = make_learner(self.learner, _Origin(log), self.seed, **self._config(log))
         for start in range(0, len(x), self.batch):
             rows = slice(start, start + self.batch)
-            learner.observe(Logged(units.x[rows], units.t[rows], units.y[rows], p=units.p[rows]))  # type: ignore[index]
+            together = None if units.group is None else units.group[rows]
+            learner.observe(Logged(units.x[rows], units.t[rows], units.y[rows], p=chances[rows], group=together))
         self.learner_: Learner = learner
         self.n_features_in_ = x.shape[1]
         return self
@@ -158,7 +164,9 @@ class ActiveRCTEstimator:
             raise InvalidInput(f"alpha must be in (0, 1), not {alpha!r}")
         sign = _treatment("T1", T1) - _treatment("T0", T0)
         low, high = self.interval(X, 1 - alpha)
-        return (sign * low, sign * high) if sign >= 0 else (sign * high, sign * low)
+        if sign == 0:
+            return np.zeros(len(low)), np.zeros(len(high))
+        return (low, high) if sign > 0 else (-high, -low)
 
     def const_marginal_effect(self, X: ArrayLike) -> Floats:
         """As :meth:`predict`, under econml's name."""

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scisuite.core import InvalidInput, generator
-from scisuite.scenarios.trials import Logged, finite_column, finite_rows, propensities, treatments, unit_places
+from scisuite.scenarios.trials import (
+    Logged,
+    finite_column,
+    finite_rows,
+    group_labels,
+    propensities,
+    treatments,
+    unit_places,
+)
 from scisuite.solvers.active_rct.learners.base import Learner
 from scisuite.solvers.active_rct.logistic import Logistic
 from scisuite.solvers.active_rct.randomisation import Randomisation, Rule
@@ -23,12 +31,19 @@ Strategy = Literal["score", "random", "effect"]
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """A batch: places in the pool int64 (m,), treatments int64 (m,), outcomes and probabilities float64 (m,)."""
+    """A batch: places in the pool int64 (m,), treatments int64 (m,), outcomes and probabilities float64 (m,); read-only
+    copies."""
 
     units: Ints
     t: Ints
     y: Floats
     p: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("units", "t", "y", "p"):
+            column = np.array(getattr(self, name))
+            column.setflags(write=False)
+            object.__setattr__(self, name, column)
 
 
 class ActiveRCT:
@@ -47,13 +62,17 @@ class ActiveRCT:
     weights : (float, float, float)
         α, β, γ of v, d and o. A term of weight 0 is not worked out.
     strategy : {"score", "random", "effect"}
-        Algorithm 1's score; chance; or the largest τ̂, the negative control.
+        Algorithm 1's score; chance; or the largest τ̂, the negative control. The latter is plain: from the first batch
+        on, with ties at random, and with neither the round-robin nor the exploration of the agent ``effect_greedy``.
     p_rule, p_bounds
         See :class:`~scisuite.solvers.active_rct.randomisation.Randomisation`.
     binary : bool
         Whether outcomes are in [0, 1], so that the adaptive rule takes τ̂ as it is.
     known_p : float (n,) or None
         Probabilities of a replayed trial, which then rule.
+    group : int (n,) or None
+        What was randomised together in a replayed trial, such as a household; by default everybody was alone. The
+        learner is told. Members are chosen one by one all the same, so that a group may straddle batches.
     propensity, domain : objects with ``fit`` and ``predict_proba``, or None
         Classifiers of the historical policy and of pool against data; by default logistic, the second balanced.
     seed : int
@@ -84,6 +103,7 @@ class ActiveRCT:
         p_bounds: tuple[float, float] = (0.2, 0.8),
         binary: bool = False,
         known_p: ArrayLike | None = None,
+        group: ArrayLike | None = None,
         propensity: Any = None,
         domain: Callable[[], Any] | None = None,
         seed: int = 0,
@@ -92,19 +112,24 @@ class ActiveRCT:
             raise InvalidInput(f"strategy must be score, random or effect, not {strategy!r}")
         self.learner = learner
         self.observational = observational
-        self.pool = finite_rows("pool", pool)
+        self.pool = np.array(finite_rows("pool", pool))
         if self.pool.shape[1] != observational.x.shape[1]:
             raise InvalidInput(f"the pool has {self.pool.shape[1]} covariates, the log {observational.x.shape[1]}")
+        built_on = getattr(learner, "n_covariates", None)
+        if built_on not in (None, self.pool.shape[1]):
+            raise InvalidInput(f"the learner was built on {built_on} covariates, the pool has {self.pool.shape[1]}")
         self.batch = _whole("batch", batch, len(self.pool))
         self.weights = score_weights(weights)
         self.strategy: Strategy = strategy
         self.randomisation = Randomisation(p_rule, p_bounds)
         self.binary = bool(binary)
-        self.known_p = None if known_p is None else propensities(known_p, len(self.pool))
+        self.known_p = None if known_p is None else np.array(propensities(known_p, len(self.pool)))
+        self.group = None if group is None else group_labels(group, len(self.pool))
         self._propensity, self._new_domain = propensity, domain or (lambda: Logistic(balanced=True))
         self._policy_deficit: Floats | None = None
         self._rng = generator(seed, "active_rct")
         self._spent = np.zeros(len(self.pool), dtype=bool)
+        self._assigned = np.full(len(self.pool), np.nan)
         self._rounds: list[Round] = []
 
     @property
@@ -160,7 +185,9 @@ class ActiveRCT:
             asked = self.weights if weights is None else score_weights(weights)
             chosen = choose_top(score_pool(*self.terms(asked), asked), m, self._rng)
         units = left[chosen]
-        return units, self.chances(units)
+        p = self.chances(units)
+        self._assigned[units] = p
+        return units, p
 
     def chances(self, units: ArrayLike) -> Floats:
         """Probabilities that the rule gives units (m,) now, float64 (m,); a replayed trial's own where there is one."""
@@ -180,13 +207,14 @@ class ActiveRCT:
         units : int (m,)
             Places in the pool, none randomised before.
         t, y, p : (m,)
-            Treatments, outcomes, and the probabilities that were used.
+            Treatments, outcomes, and the probabilities that were used: of a replayed trial its own, of a unit that
+            :meth:`select` named what it gave last. A unit that was never selected may have any within the bounds.
 
         Raises
         ------
         InvalidInput
-            If a unit is unknown, repeated or was randomised before, a probability is outside (0, 1) or the bounds, or
-            a number is not what it has to be. Nothing has changed then.
+            If a unit is unknown, repeated or was randomised before, a probability is outside (0, 1) or the bounds or is
+            not the one assigned, or a number is not what it has to be. Nothing has changed then.
         """
         places = unit_places(units, len(self.pool))
         if not len(places):
@@ -197,13 +225,28 @@ class ActiveRCT:
             chances = self.randomisation.require(p, len(places))
         else:
             chances = propensities(p, len(places))
+        assigned = self._assigned[places] if self.known_p is None else self.known_p[places]
+        # NaN, of a unit that was never selected, is not greater than anything.
+        wrong = np.abs(assigned - chances) > 1e-12
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise InvalidInput(
+                f"unit {places[at]} was to be treated with probability {assigned[at]:.6g}, not {chances[at]:.6g}"
+            )
         treated, outcome = treatments(t, len(places)), finite_column("y", y, len(places))
-        self.learner.observe(Logged(self.pool[places], treated, outcome, p=chances))
+        group = None if self.group is None else self.group[places]
+        self.learner.observe(Logged(self.pool[places], treated, outcome, p=chances, group=group))
         self._spent[places] = True
         self._rounds.append(Round(places, treated, outcome, chances))
 
     def _deficit(self) -> Floats:
         if self._policy_deficit is None:
+            for arm in (0, 1):
+                if not np.any(self.observational.t == arm):
+                    raise InvalidInput(
+                        f"the log has no {('untreated', 'treated')[arm]} unit: its policy cannot be fitted; "
+                        "give the overlap deficit weight 0"
+                    )
             policy = self._propensity or Logistic()
             policy.fit(self.observational.x, self.observational.t)
             self._policy_deficit = overlap_deficit(policy.predict_proba(self.pool)[:, 1])

@@ -58,7 +58,7 @@ class ActiveRCTSolver(Solver):
     weights : (float, float, float)
         α, β, γ of uncertainty, domain discrepancy and overlap deficit.
     strategy : {"score", "random", "effect"}
-        Algorithm 1's score; chance; or the largest estimated effect, the negative control.
+        Algorithm 1's score; chance; or the largest estimated effect, the negative control, from the first batch on.
     p_rule : {"fixed", "adaptive"}
         ½ for everybody, or a probability that follows the estimated effect. A replayed trial has its own.
     p_bounds : (float, float)
@@ -150,7 +150,13 @@ class ActiveRCTSolver(Solver):
         used = max(seconds, 1e-9) if allowed.unit == "cpu_seconds" else float(loop.n_spent)
         self._world, self._learner = world, loop.learner
         self._log, self._linear, self._scenario = world.observational, world.linear, (scenario.id, seed)
-        self.batches = tuple(Logged(world.pool_x[each.units], each.t, each.y, p=each.p) for each in loop.history)
+        group = world.pool_group
+        self.batches = tuple(
+            Logged(
+                world.pool_x[each.units], each.t, each.y, p=each.p, group=None if group is None else group[each.units]
+            )
+            for each in loop.history
+        )
         self.fit_report = FitReport(str(allowed), used, seconds, history)
         return self
 
@@ -239,7 +245,7 @@ class ActiveRCTSolver(Solver):
     def as_tool(self) -> Tool:
         """τ̂ of units: ``{"inputs": [[…], …]}`` → ``{"effect": […], "low": […], "high": […]}``.
 
-        The bounds, of 95 % intervals, are there for the linear learner.
+        The bounds, of 95 % intervals, are there for the linear learner; one that is infinite is null.
         """
         schema = {
             "type": "object",
@@ -276,6 +282,7 @@ class ActiveRCTSolver(Solver):
             p_bounds=tuple(config["p_bounds"]),
             binary=world.binary,
             known_p=world.propensity(np.arange(world.n_pool)),
+            group=world.pool_group,
             seed=seed,
         )
 
@@ -302,8 +309,10 @@ class ActiveRCTSolver(Solver):
             "linear": self._linear,
             "sizes": [len(batch) for batch in self.batches],
         }
+        grouped = self.batches[0].group is not None
         randomised = {
-            key: np.concatenate([getattr(batch, key) for batch in self.batches]) for key in ("x", "t", "y", "p")
+            key: np.concatenate([getattr(batch, key) for batch in self.batches])
+            for key in ("x", "t", "y", "p", *(["group"] if grouped else []))
         }
         log = {key: getattr(self._log, key) for key in ("x", "t", "y")}
         tensors = {f"randomised.{key}": value for key, value in randomised.items()}
@@ -313,8 +322,12 @@ class ActiveRCTSolver(Solver):
         self._scenario, self._linear, self._world = (state["scenario"], state["seed"]), bool(state["linear"]), None
         self._log = Logged(*(tensors[f"log.{key}"] for key in ("x", "t", "y")))
         bounds = np.cumsum([0, *state["sizes"]])
-        rows = [tensors[f"randomised.{key}"] for key in ("x", "t", "y", "p")]
-        self.batches = tuple(Logged(*(each[a:b] for each in rows)) for a, b in itertools.pairwise(bounds))
+        rows = {
+            key: tensors[f"randomised.{key}"] for key in ("x", "t", "y", "p", "group") if f"randomised.{key}" in tensors
+        }
+        self.batches = tuple(
+            Logged(**{key: each[a:b] for key, each in rows.items()}) for a, b in itertools.pairwise(bounds)
+        )
         origin = _Origin(self._log, self._linear)
         self._learner = make_learner(self.config["learner"], origin, state["seed"], **self.config["learner_config"])
         for batch in self.batches:

@@ -46,7 +46,8 @@ class LinearLearner:
         self.nuisance: Nuisance = nuisance
         self.intercept = bool(intercept)
         self.cate = LinearCATE(lam)
-        self._width = observational.x.shape[1] + self.intercept
+        self.n_covariates = observational.x.shape[1]
+        self._width = self.n_covariates + self.intercept
         self.arms = [_LeastSquares(self._width) for _ in range(2)]
         if nuisance == "obs":
             for arm in (0, 1):
@@ -60,15 +61,15 @@ class LinearLearner:
         return np.column_stack([np.ones(len(rows)), rows]) if self.intercept else rows
 
     def observe(self, batch: Logged) -> None:
-        """Add a randomised batch; its probabilities must be known."""
+        """Add a randomised batch; its probabilities must be known. Intervals keep its groups together."""
         if batch.p is None:
             raise InvalidInput("a randomised batch needs its probabilities of treatment")
         phi = self.basis(batch.x)
         if self.nuisance == "none":
-            self.cate.partial_fit(phi, batch.t, batch.y, batch.p)
+            self.cate.partial_fit(phi, batch.t, batch.y, batch.p, group=batch.group)
             return
         mu0, mu1 = (arm.predict(phi) for arm in self.arms)
-        self.cate.partial_fit(phi, batch.t, batch.y, batch.p, mu0, mu1)
+        self.cate.partial_fit(phi, batch.t, batch.y, batch.p, mu0, mu1, group=batch.group)
         if self.nuisance == "past":
             self.learn_outcomes(batch)
 
@@ -110,6 +111,7 @@ class PooledLinear:
 
     def __init__(self, observational: Logged, *, intercept: bool = False, log_alone: bool = False) -> None:
         self._learner = LinearLearner(observational, nuisance="obs", intercept=intercept)
+        self.n_covariates = self._learner.n_covariates
         self.log_alone = bool(log_alone)
 
     def observe(self, batch: Logged) -> None:

@@ -56,6 +56,20 @@ def test_econml_names_say_the_same():
     low, high = model.interval(X, 0.9)
     assert np.allclose(model.effect_interval(X, alpha=0.1), (low, high))
     assert np.allclose(model.effect_interval(X, T0=1, T1=0, alpha=0.1), (-high, -low))
+    few = ActiveRCTEstimator().fit(X[:3], T[:3], Y[:3], propensity=0.5)
+    assert np.isinf(few.effect_interval(X[:2])).all()
+    assert not np.any(few.effect_interval(X[:2], T0=1, T1=1))
+
+
+def test_households_widen_the_intervals():
+    twice = [np.repeat(column, 2, axis=0) for column in (X, T, Y)]
+    model = ActiveRCTEstimator(learner_config={"nuisance": "none"}, batch=60)
+    width = []
+    for data, group in (((X, T, Y), None), (twice, None), (twice, np.repeat(np.arange(300), 2))):
+        low, high = model.fit(*data, propensity=0.5, group=group).interval(X)
+        width.append((high - low).mean())
+    assert width[1] == pytest.approx(width[0] / 2**0.5, rel=1e-3)
+    assert width[2] == pytest.approx(width[0], rel=1e-3)
 
 
 def test_scikit_learn_clones_it():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scisuite.core import InvalidInput, generator
-from scisuite.scenarios.trials import Logged, linear, segments
+from scisuite.scenarios.trials import linear, segments
 from scisuite.solvers.active_rct.learners import LinearLearner
 from scisuite.solvers.active_rct.logistic import Logistic
 from scisuite.solvers.active_rct.loop import ActiveRCT
@@ -138,10 +138,28 @@ def test_outcomes_of_the_log_reach_no_pseudo_outcome_row():
 
 def test_held_out_outcomes_do_not_move_the_selection():
     order = np.random.default_rng(0).permutation(4)
-    test = Logged(TRIAL.test.x, TRIAL.test.t[order], TRIAL.test.y[order], p=TRIAL.test.p, tau=TRIAL.test.tau[order])
-    permuted = replace(TRIAL, test=test, validation=test)
+    test, validation = (
+        replace(held, t=held.t[order], y=held.y[order], tau=held.tau[order]) for held in (TRIAL.test, TRIAL.validation)
+    )
+    permuted = replace(TRIAL, test=test, validation=validation)
     first, second = (np.concatenate([u for u, *_ in run(new_loop(t), t)]) for t in (TRIAL, permuted))
     assert np.array_equal(first, second)
+
+
+def test_the_learner_hears_what_was_randomised_together():
+    group = np.arange(60) // 2
+    loop = new_loop(strategy="random", group=group)
+    run(loop, budget=56)
+    alone = new_loop(strategy="random")
+    run(alone, budget=56)
+    labels = [group[each.units] for each in loop.history]
+    assert all(np.array_equal(a, b) for a, b in zip(loop.learner.cate._group, labels, strict=True))
+    assert np.array_equal(loop.learner.cate.theta, alone.learner.cate.theta)
+    assert not np.allclose(loop.learner.cate.cov(), alone.learner.cate.cov(), rtol=1e-3)
+    with pytest.raises(InvalidInput, match="^the qv interval needs units that are randomised one by one: group"):
+        loop.learner.cate.interval(TRIAL.pool_x, kind="qv")
+    with pytest.raises(InvalidInput, match=r"^group has shape \(3,\) for 60 units$"):
+        new_loop(group=[1, 2, 3])
 
 
 @pytest.mark.parametrize(
@@ -225,3 +243,72 @@ def test_a_batch_with_one_arm_is_learned_from():
     loop = new_loop(nuisance="none")
     loop.observe([0, 1], [1, 1], [1.0, 2.0], 0.5)
     assert np.isfinite(loop.learner.effect(TRIAL.pool_x)).all()
+
+
+def test_a_unit_that_was_selected_has_the_probability_that_it_was_given():
+    loop = new_loop(p_rule="adaptive")
+    run(loop, budget=7)
+    units, p = loop.select()
+    wrong = np.where(np.arange(7) == 3, 0.5 * (p + 0.5) + 0.01, p)
+    message = f"^unit {units[3]} was to be treated with probability {p[3]:.6g}, not {wrong[3]:.6g}$"
+    with pytest.raises(InvalidInput, match=message):
+        loop.observe(units, [0] * 7, [0.0] * 7, wrong)
+    assert loop.n_spent == 7
+    loop.observe(units, [0] * 7, [0.0] * 7, p)
+    never = loop.left[~np.isin(loop.left, units)][:1]
+    loop.observe(never, [1], [0.0], 0.37)
+    assert loop.history[-1].p.tolist() == [0.37]
+
+
+def test_a_replayed_trial_has_its_own_probabilities():
+    loop = new_loop(known_p=np.full(60, 0.25))
+    with pytest.raises(InvalidInput, match=r"^unit 4 was to be treated with probability 0\.25, not 0\.5$"):
+        loop.observe([4], [1], [0.0], 0.5)
+    loop.observe([4], [1], [0.0], 0.25)
+
+
+def test_what_was_observed_cannot_be_changed_afterwards():
+    pool, y, p = TRIAL.pool_x.copy(), np.arange(3.0), np.full(3, 0.5)
+    loop = ActiveRCT(LinearLearner(TRIAL.observational), TRIAL.observational, pool, batch=3)
+    loop.observe([0, 1, 2], [0, 1, 1], y, p)
+    theta = loop.learner.cate.theta.copy()
+    pool[:], y[:], p[:] = 0, 9, 0.9
+    assert np.array_equal(loop.pool, TRIAL.pool_x)
+    assert (loop.history[0].y.tolist(), loop.history[0].p.tolist()) == ([0, 1, 2], [0.5] * 3)
+    with pytest.raises(ValueError, match="read-only"):
+        loop.history[0].y[0] = 3
+    assert np.array_equal(loop.learner.cate.theta, theta)
+
+
+@pytest.mark.parametrize(("arm", "name"), [(0, "treated"), (1, "untreated")])
+def test_a_log_of_one_arm_has_no_policy(arm, name):
+    log = replace(TRIAL.observational, t=np.full(80, arm))
+    learner = LinearLearner(log, nuisance="none")
+    loop = ActiveRCT(learner, log, TRIAL.pool_x, batch=7)
+    with pytest.raises(
+        InvalidInput,
+        match=f"^the log has no {name} unit: its policy cannot be fitted; give the overlap deficit weight 0$",
+    ):
+        loop.select()
+    assert len(loop.select(weights=(1, 1, 0))[0]) == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"weights": 1}, "there are three weights, of v, d and o, not 1"),
+        ({"weights": None}, "there are three weights, of v, d and o, not None"),
+        ({"p_bounds": (0.8,)}, r"p_bounds must be two probabilities, not \(0\.8,\)"),
+        ({"p_bounds": None}, "p_bounds must be two probabilities, not None"),
+        ({"p_bounds": "ab"}, "p_bounds must be two probabilities, not 'ab'"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(arguments, message):
+    with pytest.raises(InvalidInput, match=f"^{message}$"):
+        new_loop(**arguments)
+
+
+def test_a_learner_of_another_width_is_refused():
+    narrow = replace(TRIAL.observational, x=TRIAL.observational.x[:, :3])
+    with pytest.raises(InvalidInput, match="^the learner was built on 3 covariates, the pool has 8$"):
+        ActiveRCT(LinearLearner(narrow), TRIAL.observational, TRIAL.pool_x, batch=7)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from scisuite.core import InvalidInput
-from scisuite.scenarios.trials import TrialScenario, coverage, interval_width, pehe
+from scisuite.scenarios.trials import Logged, Trial, TrialScenario, coverage, interval_width, pehe
 from scisuite.solvers import load
+from scisuite.solvers.active_rct.learners import LinearLearner
 from scisuite.solvers.active_rct.solver import ActiveRCTSolver
 
 SIZES = {"n_pool": 200, "n_observational": 150, "n_validation": 50, "n_test": 60}
@@ -74,6 +76,49 @@ def test_a_fit_that_was_saved_predicts_the_same(learner, package, config, tmp_pa
     solver.save(tmp_path / "fit")
     x = solver.batches[0].x
     assert np.array_equal(load(tmp_path / "fit").predict(x), solver.predict(x))
+
+
+def replayed(households=True):
+    rng = np.random.default_rng(0)
+
+    def rows(n):
+        t = np.repeat(rng.integers(0, 2, n // 2), 2)
+        group = np.arange(n) // 2 if households else None
+        return Logged(rng.normal(size=(n, 2)), t, (rng.random(n) < 0.4 + 0.2 * t).astype(float), p=0.5, group=group)
+
+    pool, log = rows(120), replace(rows(80), p=None)
+    return Trial("replayed", ("a", "b"), log, pool.x, rows(60), rows(60), pool, binary=True)
+
+
+class Replayed(TrialScenario):
+    def trial(self, trial_seed):
+        return replayed()
+
+
+def test_households_of_a_replayed_trial_reach_the_intervals_also_of_a_saved_fit(tmp_path):
+    solver = ActiveRCTSolver(batch=30, strategy="random").fit(Replayed("segments"), seed=0, budget="110 evaluations")
+    x = solver.batches[0].x
+    cov = solver._learner.cate.cov()
+    alone = LinearLearner(replayed().observational, intercept=True)
+    for batch in solver.batches:
+        alone.observe(replace(batch, group=None))
+    assert np.array_equal(alone.effect(x), solver.predict(x))
+    assert not np.allclose(alone.cate.cov(), cov, rtol=1e-3)
+    solver.save(tmp_path / "fit")
+    again = load(tmp_path / "fit")
+    assert np.array_equal(again.interval(x), solver.interval(x))
+    with pytest.raises(InvalidInput, match="^the qv interval needs units that are randomised one by one: group .*"):
+        again.interval(x, kind="qv")
+
+
+def test_a_tools_bound_that_is_infinite_is_null():
+    solver = ActiveRCTSolver(batch=3, strategy="random").fit(world(), seed=0, budget="6 evaluations")
+    x = solver.batches[0].x[:2]
+    assert np.isinf(solver.interval(x)).all()
+    answer = json.loads(json.dumps(solver.as_tool().call({"inputs": x.tolist()}), allow_nan=False))
+    assert answer == {"effect": solver.predict(x).tolist(), "low": [None] * 2, "high": [None] * 2}
+    found = solver.evaluate(world())
+    assert (found["width"], found["coverage"]) == (np.inf, 1.0)
 
 
 @pytest.mark.parametrize(
