@@ -141,11 +141,12 @@ def _x_head(rows: Rows, fit: Fit, predict: Predict, weight: Weight) -> Draws:
 
 def _dr_head(rows: Rows, fit: Fit, predict: Predict, weight: Weight) -> Draws:
     mu = np.zeros((2, len(rows.y)))
-    # Alternating within an arm gives both halves units of both arms, wherever an arm has two.
+    # Alternating within an arm gives both halves units of both arms, wherever an arm has two. A unit that was drawn
+    # several times stays in one half: its own outcome must not correct it.
     fold = np.zeros(len(rows.y), dtype=np.int64)
     for arm in (0, 1):
-        places = np.flatnonzero(rows.t == arm)
-        fold[places] = np.arange(len(places)) % 2
+        of_arm = rows.t == arm
+        fold[of_arm] = np.unique(rows.unit[of_arm], return_inverse=True)[1] % 2
     for half in (0, 1):
         held_out = fold == half
         for arm in (0, 1):

@@ -21,14 +21,16 @@ LEAST_PROPENSITY = 0.05
 
 
 class Rows(NamedTuple):
-    """Training rows: covariates float64 (n, d), treatments int64 (n,), outcomes float64 (n,), and ``randomised`` bool
-    (n,), which says whether ``p`` float64 (n,) is a known probability or, in rows of the log, an estimated one."""
+    """Training rows: covariates float64 (n, d), treatments int64 (n,), outcomes float64 (n,), ``randomised`` bool (n,),
+    which says whether ``p`` float64 (n,) is a known probability or, in rows of the log, an estimated one, and ``unit``
+    int64 (n,), which a unit keeps when it is resampled."""
 
     x: Floats
     t: Ints
     y: Floats
     p: Floats
     randomised: NDArray[np.bool_]
+    unit: Ints
 
     def arm(self, treatment: int) -> tuple[Floats, Floats]:
         """Covariates and outcomes of one arm."""
@@ -118,14 +120,15 @@ class Refitted(ABC):
         parts = [self._log] if self._log is not None else []
         parts += self._batches[:n_batches]
         if not parts:
-            nothing = np.zeros(0)
-            return Rows(np.zeros((0, self.n_covariates)), nothing.astype(np.int64), nothing, nothing, nothing == 1)
+            nothing, no_unit = np.zeros(0), np.zeros(0, dtype=np.int64)
+            return Rows(np.zeros((0, self.n_covariates)), no_unit, nothing, nothing, nothing == 1, no_unit)
         return Rows(
             np.concatenate([part.x for part in parts]),
             np.concatenate([part.t for part in parts]),
             np.concatenate([part.y for part in parts]),
             np.concatenate([self._policy_at(part.x) if part.p is None else part.p for part in parts]),
             np.concatenate([np.full(len(part), part is not self._log) for part in parts]),
+            np.arange(sum(len(part) for part in parts)),
         )
 
     def _policy_at(self, x: Floats) -> Floats:

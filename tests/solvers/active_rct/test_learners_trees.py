@@ -156,6 +156,30 @@ def test_dr_head_uses_the_known_probabilities(monkeypatch):
     assert seen["p"].min() >= 0.05
 
 
+def test_no_copy_of_a_unit_corrects_the_unit():
+    """A regression that remembers: what it predicts for a row it has seen is that row's outcome."""
+    seen = []
+
+    class Memory:
+        def __init__(self, x, y):
+            self.units = set(x[:, 0])
+            seen.append(len(self.units))
+
+        def predict(self, x):
+            assert not self.units & set(x[:, 0])
+            return np.zeros(len(x))
+
+    learner = MetaLearner(LOG, head="dr", fusion="rct_only")
+    learner.observe(rows())
+    training = learner._rows(1)
+    sample = meta_module._resampled(training, np.random.default_rng(0))
+    assert len(np.unique(sample.unit)) < 90
+    assert np.array_equal(sample.x, training.x[sample.unit])
+    meta_module._dr_head(sample, Memory, None, None)
+    assert len(seen) == 5
+    assert max(seen[:2]) - min(seen[:2]) <= 12
+
+
 def test_x_head_gives_each_arms_effects_the_weight_of_the_other():
     """Künzel et al., eq. 9: the effects imputed in the untreated weigh as much as the chance of treatment."""
     fits = []
