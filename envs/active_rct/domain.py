@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from scisuite.core import InvalidInput
 from scisuite.scenarios.trials import finite_rows, treatments
-from scisuite.solvers.active_rct.logistic import Logistic
+from scisuite.solvers.active_rct.logistic import Logistic, centre_and_spread
 
 Floats = NDArray[np.float64]
 
@@ -50,8 +50,7 @@ class WarmLogistic(Logistic):
         if not 0 < share < 1:
             raise InvalidInput("a classifier needs both labels: all units here have the same one")
         weight = np.where(target == 1, 0.5 / share, 0.5 / (1 - share))
-        self._centre, scale = rows.mean(axis=0), rows.std(axis=0)
-        self._scale = np.where(scale > 0, scale, 1.0)
+        self._centre, self._scale = centre_and_spread(rows)
         z = np.column_stack([(rows - self._centre) / self._scale, np.ones(len(rows))])
         penalty = np.append(np.full(rows.shape[1], self.l2), 0.0)
         if len(self._start) != len(penalty):

@@ -95,4 +95,9 @@ def centre_and_spread(x: Floats) -> tuple[Floats, Floats]:
     elsewhere into an enormous one.
     """
     centre, spread = x.mean(axis=0), x.std(axis=0)
-    return centre, np.where(spread > 1e-9 * np.abs(centre), spread, 1.0)
+    return centre, np.where(varies(x), spread, 1.0)
+
+
+def varies(x: Floats) -> NDArray[np.bool_]:
+    """Whether each covariate of x (n, d) differs between units by more than rounding does, bool (d,)."""
+    return np.asarray(x.std(axis=0) > 1e-9 * np.abs(x.mean(axis=0)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scisuite.core import InvalidInput, MissingDependency
 from scisuite.scenarios.trials import Logged
 from scisuite.solvers.active_rct.learners.refitted import Fusion, Refitted, Rows
-from scisuite.solvers.active_rct.logistic import centre_and_spread
+from scisuite.solvers.active_rct.logistic import centre_and_spread, varies
 
 Floats = NDArray[np.float64]
 Architecture = Literal["tarnet", "dragonnet", "cfr"]
@@ -30,9 +30,9 @@ class NeuralLearner(Refitted):
     et al. 2019), which for randomised rows is fitted to the known probabilities.
 
     Covariates are standardised as in the log, whose outcomes ``rct_only`` leaves alone. Every fit goes on from the last
-    one's weights, for a fixed number of steps. Draws are passes with dropout left on, with the same masks for every
-    unit and query of a fit, so that an effect does not depend on what else is asked. Nothing touches torch's global
-    generator.
+    one's weights, for a fixed number of steps; outcomes keep the scale of the first fit in which they differ. Draws are
+    passes with dropout left on, with the same masks for every unit and query of a fit, so that an effect does not
+    depend on what else is asked. Nothing touches torch's global generator.
 
     Parameters
     ----------
@@ -96,6 +96,7 @@ class NeuralLearner(Refitted):
         self._log_x = observational.x
         self._centre = self._spread = np.zeros(0)
         self._y_centre, self._y_spread = 0.0, 1.0
+        self._has_scale = False
         if self.binary and self._log is not None:
             _require_binary(self._log)
 
@@ -108,11 +109,16 @@ class NeuralLearner(Refitted):
     def _fit(self, rows: Rows, rng: np.random.Generator) -> None:
         torch = self._torch
         random = torch.Generator().manual_seed(int(rng.integers(2**63)))
-        if not self._weights:
-            # Kept from the first fit on: weights that are carried over mean the same numbers afterwards.
+        if not self._has_scale:
+            # Kept from then on: weights that are carried over mean the same numbers afterwards. Outcomes that are all
+            # the same set no scale, and what was fitted to them is given up once others come.
             self._centre, self._spread = centre_and_spread(self._log_x if len(self._log_x) else rows.x)
+            self._has_scale = self.binary
             if not self.binary:
-                self._y_centre, self._y_spread = float(rows.y.mean()), float(rows.y.std()) or 1.0
+                outcome = rows.y[:, None]
+                centre, spread = centre_and_spread(outcome)
+                self._y_centre, self._y_spread = float(centre[0]), float(spread[0])
+                self._has_scale = bool(varies(outcome)[0])
             self._weights = self._initial(rows.x.shape[1], random)
         x = self._inputs(rows.x)
         y = torch.as_tensor((rows.y - self._y_centre) / self._y_spread, dtype=torch.float32)

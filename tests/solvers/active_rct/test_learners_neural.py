@@ -129,6 +129,22 @@ def test_without_a_log_the_randomised_units_set_the_scale():
     assert np.corrcoef(learner.effect(QUERY), QUERY[:, 0])[0, 1] > 0.5
 
 
+def test_outcomes_that_are_all_the_same_set_no_scale():
+    """The deviation of .1, .1, … is a rounding error: a scale of that would blow every later outcome up."""
+    learner = NeuralLearner(LOG, fusion="rct_only", **SMALL)
+    first = rows(1, 100)
+    learner.observe(replace(first, y=np.full(100, 0.1)))
+    assert np.abs(learner.effect(QUERY)).max() < 2
+    learner.observe(rows(2))
+    effect = learner.effect(QUERY)
+    assert 5 < learner._y_spread < 50
+    assert np.abs(effect).max() < 200
+    scale = learner._y_spread
+    learner.observe(replace(rows(3), y=1000 * rows(3).y))
+    learner.effect(QUERY)
+    assert learner._y_spread == scale
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
