@@ -39,7 +39,10 @@ class Randomisation:
     def __post_init__(self) -> None:
         if self.rule not in ("fixed", "adaptive"):
             raise InvalidInput(f"p_rule must be fixed or adaptive, not {self.rule!r}")
-        low, high = (float(bound) for bound in self.bounds)
+        try:
+            low, high = (float(bound) for bound in self.bounds)
+        except (TypeError, ValueError):
+            raise InvalidInput(f"p_bounds must be two probabilities, not {self.bounds!r}") from None
         if not 0 < low <= 0.5 <= high < 1:
             raise InvalidInput(f"p_bounds must be in (0, 1) and hold ½ between them, not {self.bounds!r}")
         object.__setattr__(self, "bounds", (low, high))

@@ -32,7 +32,10 @@ def overlap_deficit(propensity: ArrayLike) -> Floats:
 
 def score_weights(weights: Sequence[float]) -> tuple[float, float, float]:
     """Three weights, none negative, not all zero; :class:`~scisuite.core.InvalidInput` otherwise."""
-    given = finite_column("weights", list(weights))
+    try:
+        given = finite_column("weights", list(weights))
+    except TypeError:
+        raise InvalidInput(f"there are three weights, of v, d and o, not {weights!r}") from None
     if len(given) != 3:
         raise InvalidInput(f"there are three weights, of v, d and o, not {len(given)}")
     if given.min() < 0 or not given.any():
