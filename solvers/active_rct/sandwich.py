@@ -91,7 +91,7 @@ def _alone(units: Floats, group: Ints | None) -> Floats:
     """Directions float64 (k, rank) that one unit or group determines alone, where ``units`` have Σ φφᵀ = I."""
     leverage = np.einsum("ij,ij->i", units, units)
     if group is None:
-        return units[leverage > 1 - ALONE]
+        return np.asarray(units[leverage > 1 - ALONE])
     directions = [np.zeros((0, units.shape[1]))]
     # A group's largest eigenvalue is at most the sum of its leverages.
     for label in np.flatnonzero(np.bincount(group, leverage) > 1 - ALONE):

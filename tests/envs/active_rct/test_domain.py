@@ -34,7 +34,8 @@ def test_one_label_is_refused_and_a_constant_column_is_not() -> None:
 
 
 def test_the_rounding_of_a_constant_is_no_scale() -> None:
-    x = np.column_stack([np.random.default_rng(0).standard_normal(100), np.full(100, 0.1)])
-    assert x[:, 1].std() > 0
-    fitted = WarmLogistic().fit(x, x[:, 0] > 0.5)
+    x = np.random.default_rng(0).standard_normal(100)
+    label = x > 0.5
+    rounded = np.where(label, np.nextafter(0.1, 1), 0.1)
+    fitted = WarmLogistic().fit(np.column_stack([x, rounded]), label)
     assert fitted.predict_proba([[0.0, 0.1]]) == pytest.approx(fitted.predict_proba([[0.0, 0.1 + 1e-9]]), abs=1e-6)
