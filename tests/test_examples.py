@@ -22,7 +22,7 @@ def absent_package(errors: str) -> str | None:
     for name in re.findall(r"No module named '?(\w+)", errors):
         if name != "scisuite" and find_spec(name) is None:
             return f"needs {name}"
-    refused = re.search(r"(?m)^(?:.*MissingDependency: )?(.*install it with: .*)", errors)
+    refused = re.search(r"(?m)^(?:.*MissingDependency: )?(.*(?:install|fetch) it with: .*)", errors)
     return refused.group(1) if refused else None
 
 

