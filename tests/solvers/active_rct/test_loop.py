@@ -190,14 +190,6 @@ def test_bad_pools_are_refused():
         ActiveRCT(learner, TRIAL.observational, np.zeros((9, 3)), batch=5)
 
 
-def test_a_log_with_one_arm_has_no_policy():
-    log = replace(TRIAL.observational, t=np.zeros(80, dtype=int))
-    loop = ActiveRCT(LinearLearner(log, nuisance="none"), log, TRIAL.pool_x, batch=5)
-    with pytest.raises(InvalidInput, match="^a classifier needs both labels: all units here have the same one$"):
-        loop.select()
-    assert len(loop.select(weights=(1, 1, 0))[0]) == 5
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
