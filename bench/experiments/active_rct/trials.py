@@ -122,6 +122,7 @@ def _run(
         p_rule=p_rule,  # type: ignore[arg-type]
         binary=world.binary,
         known_p=world.propensity(np.arange(world.n_pool)),
+        group=world.pool_group,
         seed=seed,
     )
     rng = generator(seed, "answers")
