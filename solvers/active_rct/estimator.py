@@ -40,6 +40,8 @@ class ActiveRCTEstimator:
     ----------
     learner_ : Learner
     n_features_in_ : int
+    feature_names_in_ : object (d,)
+        Names of the columns, where X was a table that has them. Other tables must then have the same, in this order.
 
     Examples
     --------
@@ -101,6 +103,7 @@ class ActiveRCTEstimator:
         MissingDependency
             If the learner's package is not installed.
         """
+        names = _column_names(X)
         if isinstance(self.batch, bool) or not isinstance(self.batch, int | np.integer) or self.batch < 1:
             raise InvalidInput(f"batch must be a whole number from 1, not {self.batch!r}")
         x = finite_rows("X", X)
@@ -123,6 +126,9 @@ class ActiveRCTEstimator:
             learner.observe(Logged(units.x[rows], units.t[rows], units.y[rows], p=chances[rows], group=together))
         self.learner_: Learner = learner
         self.n_features_in_ = x.shape[1]
+        vars(self).pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = names
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
@@ -133,7 +139,7 @@ class ActiveRCTEstimator:
         NotFitted
             Before :meth:`fit`.
         InvalidInput
-            If X has another width or is not finite.
+            If X has another width or other columns, or is not finite.
         """
         return self._fitted().effect(self._rows(X))
 
@@ -160,7 +166,7 @@ class ActiveRCTEstimator:
 
     def effect_interval(self, X: ArrayLike, *, T0: int = 0, T1: int = 1, alpha: float = 0.05) -> tuple[Floats, Floats]:
         """Wald bounds of :meth:`effect` at level 1 − ``alpha``, float64 (n,) each."""
-        if not (isinstance(alpha, int | float) and 0 < alpha < 1):
+        if not (isinstance(alpha, int | float | np.floating) and 0 < alpha < 1):
             raise InvalidInput(f"alpha must be in (0, 1), not {alpha!r}")
         sign = _treatment("T1", T1) - _treatment("T0", T0)
         low, high = self.interval(X, 1 - alpha)
@@ -185,7 +191,27 @@ class ActiveRCTEstimator:
             setattr(self, name, value)
         return self
 
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = (
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if not (value is defaults[name].default or value == defaults[name].default)
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "learner_")
+
+    def __sklearn_tags__(self) -> Any:
+        # Called by scikit-learn alone, which is then there.
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+
     def _config(self, log: Logged) -> dict[str, Any]:
+        if not isinstance(self.learner_config, Mapping | None):
+            raise InvalidInput(f"learner_config must be a mapping or None, not {self.learner_config!r}")
         given = dict(self.learner_config or {})
         if self.learner != "linear":
             return given
@@ -198,6 +224,11 @@ class ActiveRCTEstimator:
 
     def _rows(self, X: ArrayLike) -> Floats:
         self._fitted()
+        names, known = _column_names(X), getattr(self, "feature_names_in_", None)
+        if names is not None and known is not None and not np.array_equal(names, known):
+            raise InvalidInput(
+                f"X has the columns {', '.join(names)}; the estimator was fitted to {', '.join(known)}, in this order"
+            )
         rows = finite_rows("X", X)
         if rows.shape[1] != self.n_features_in_:
             raise InvalidInput(f"X has {rows.shape[1]} covariates, the estimator was fitted to {self.n_features_in_}")
@@ -217,3 +248,8 @@ def _treatment(name: str, value: Any) -> int:
     if not np.isscalar(value) or value not in (0, 1):
         raise InvalidInput(f"{name} must be 0 or 1, not {value!r}")
     return 1 if value == 1 else 0
+
+
+def _column_names(table: Any) -> NDArray[np.object_] | None:
+    names = [] if isinstance(table, np.ndarray) else list(getattr(table, "columns", []))
+    return np.array(names, dtype=object) if names and all(isinstance(name, str) for name in names) else None

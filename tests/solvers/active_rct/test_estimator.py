@@ -132,6 +132,7 @@ def test_bad_data_are_refused(changed, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"learner_config": [1]}, r"learner_config must be a mapping or None, not \[1\]"),
         ({"batch": 0}, "batch must be a whole number from 1, not 0"),
         ({"learner": "forest"}, "unknown learner 'forest'.*"),
         ({"learner_config": {"ridge": 1}}, "learner 'linear' has no argument 'ridge'.*"),
@@ -153,3 +154,57 @@ def test_bad_questions_are_refused():
         model.effect_interval(X, alpha=1.5)
     with pytest.raises(InvalidInput, match="^T1 must be 0 or 1, not 2$"):
         model.effect(X, T1=2)
+
+
+def test_scikit_learn_validates_tunes_and_pipes_it():
+    selection = pytest.importorskip("sklearn.model_selection")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.utils.validation import check_is_fitted
+
+    params = {"Y": Y, "propensity": np.full(300, 0.5)}
+    folds = selection.KFold(3)
+    found = selection.cross_val_predict(ActiveRCTEstimator(), X, T, cv=folds, params=params)
+    for rest, held_out in folds.split(X):
+        model = ActiveRCTEstimator().fit(X[rest], T[rest], Y[rest], propensity=0.5)
+        assert np.array_equal(found[held_out], model.predict(X[held_out]))
+    search = selection.GridSearchCV(
+        ActiveRCTEstimator(),
+        {"learner_config": [{"lam": 1e9}, {"lam": 1e-6}]},
+        scoring=lambda model, x, t: -np.mean((model.predict(x) - 0.5 - x[:, 1]) ** 2),
+        cv=folds,
+    ).fit(X, T, **params)
+    assert search.best_params_ == {"learner_config": {"lam": 1e-6}}
+    piped = make_pipeline(StandardScaler(), ActiveRCTEstimator())
+    piped.fit(X, T, **{f"activerctestimator__{name}": value for name, value in params.items()})
+    scaled = StandardScaler().fit_transform(X)
+    same = ActiveRCTEstimator().fit(scaled, T, Y, propensity=0.5)
+    assert np.allclose(piped.predict(X), same.predict(scaled))
+    check_is_fitted(same)
+    with pytest.raises(ValueError, match="not fitted"):
+        check_is_fitted(ActiveRCTEstimator())
+
+
+def test_it_is_shown_with_what_differs_from_the_defaults():
+    assert repr(ActiveRCTEstimator()) == "ActiveRCTEstimator()"
+    assert repr(ActiveRCTEstimator("trees", batch=7)) == "ActiveRCTEstimator(learner='trees', batch=7)"
+
+
+def test_a_table_with_its_columns_in_another_order_is_refused():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=["a", "b", "c"])
+    model = ActiveRCTEstimator().fit(table, T, Y, propensity=0.5)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert np.array_equal(model.predict(table), model.predict(X))
+    message = "^X has the columns c, b, a; the estimator was fitted to a, b, c, in this order$"
+    with pytest.raises(InvalidInput, match=message):
+        model.predict(table[["c", "b", "a"]])
+    assert not hasattr(model.fit(X, T, Y, propensity=0.5), "feature_names_in_")
+
+
+def test_the_callers_arrays_are_not_kept():
+    x, p = X.copy(), np.full(300, 0.5)
+    model = ActiveRCTEstimator().fit(x, T, Y, propensity=p)
+    low, high = model.interval(X)
+    x[:], p[:] = 0, 0.9
+    assert np.array_equal(model.interval(X), (low, high))
