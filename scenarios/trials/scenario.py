@@ -99,6 +99,13 @@ class TrialScenario(WorldScenario):
         if require is not None:
             require(**({"archive": arguments.get("archive")} if KINDS[kind].real else {}))
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What its trials depend on: all arguments, defaults included, but not where an archive lies."""
+        parameters = inspect.signature(partial(KINDS[self.kind].draw, None)).parameters.values()
+        defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+        return {name: value for name, value in {**defaults, **self.arguments}.items() if name != "archive"}
+
     def generate(self, rng: np.random.Generator) -> Trial:
         """One trial, drawn from ``rng``."""
         return self._draw(rng, self.arguments)

@@ -99,7 +99,9 @@ class ActiveRCTSolver(Solver):
             raise InvalidInput(f"batch must be a positive whole number, not {batch!r}")
         if strategy not in ("score", "random", "effect"):
             raise InvalidInput(f"strategy must be score, random or effect, not {strategy!r}")
-        randomisation = Randomisation(p_rule, tuple(p_bounds))  # type: ignore[arg-type]
+        randomisation = Randomisation(p_rule, p_bounds)
+        if not isinstance(learner_config, Mapping | None):
+            raise InvalidInput(f"learner_config must be a mapping or None, not {learner_config!r}")
         self.config = {
             "learner": learner,
             "learner_config": jsonable(dict(learner_config or {})),
@@ -111,6 +113,7 @@ class ActiveRCTSolver(Solver):
         }
         self._world: Trial | None = None
         self._scenario: tuple[str, int] = ("", 0)
+        self._settings: dict[str, Any] | None = None
         self._learner: Learner | None = None
         self._log = Logged(np.zeros((0, 0)), np.zeros(0, dtype=np.int64), np.zeros(0))
         self._linear = False
@@ -150,6 +153,7 @@ class ActiveRCTSolver(Solver):
         used = max(seconds, 1e-9) if allowed.unit == "cpu_seconds" else float(loop.n_spent)
         self._world, self._learner = world, loop.learner
         self._log, self._linear, self._scenario = world.observational, world.linear, (scenario.id, seed)
+        self._settings = _settings(scenario)
         group = world.pool_group
         self.batches = tuple(
             Logged(
@@ -206,14 +210,12 @@ class ActiveRCTSolver(Solver):
         NotFitted
             Before :meth:`fit`.
         InvalidInput
-            If the scenario is not the one that was fitted, there is no such split, or the figure does not exist for its
-            outcomes.
+            If the scenario is not the one that was fitted or has other arguments, there is no such split, or the figure
+            does not exist for its outcomes.
         """
         self._require_fitted()
         if split not in SPLITS:
             raise InvalidInput(f"split must be {' or '.join(SPLITS)}, not {split!r}")
-        if not isinstance(scenario, TrialScenario) or scenario.id != self._scenario[0]:
-            raise InvalidInput(f"evaluate needs {self._scenario[0]}, on which active_rct was fitted")
         world = self._trial(scenario)
         held_out = world.test if split == "test" else world.validation
         alone = make_learner("linear_log", world)
@@ -239,7 +241,6 @@ class ActiveRCTSolver(Solver):
 
     def example_inputs(self, scenario: Scenario) -> Floats:
         """float64 (8, d): covariates of held-out units, for the contract suite."""
-        assert isinstance(scenario, TrialScenario)
         return self._trial(scenario).test.x[:8]
 
     def as_tool(self) -> Tool:
@@ -286,9 +287,22 @@ class ActiveRCTSolver(Solver):
             seed=seed,
         )
 
-    def _trial(self, scenario: TrialScenario) -> Trial:
+    def _trial(self, scenario: Any) -> Trial:
+        """The trial that was fitted, refused where the scenario is another."""
+        name, seed = self._scenario
+        needs = f"evaluate needs {name or 'the trial'}, on which active_rct was fitted"
+        if not isinstance(scenario, TrialScenario) or scenario.id != name:
+            raise InvalidInput(needs)
+        given = _settings(scenario)
+        fitted = given if self._settings is None else self._settings
+        for key in ("kind", *fitted):
+            if key not in given or given[key] != fitted[key]:
+                raise InvalidInput(f"{needs}, with {key} {fitted[key]!r}, not {given.get(key)!r}")
         if self._world is None:
-            self._world = scenario.trial(self._scenario[1])
+            drawn = scenario.trial(seed)
+            if not all(np.array_equal(getattr(drawn.observational, key), getattr(self._log, key)) for key in "xty"):
+                raise InvalidInput(f"{needs}: this one has another log")
+            self._world = drawn
         return self._world
 
     def _effect(self, rows: Floats) -> Floats:
@@ -306,6 +320,7 @@ class ActiveRCTSolver(Solver):
         state = {
             "scenario": name,
             "seed": seed,
+            "settings": self._settings,
             "linear": self._linear,
             "sizes": [len(batch) for batch in self.batches],
         }
@@ -320,6 +335,8 @@ class ActiveRCTSolver(Solver):
 
     def _restore(self, state: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
         self._scenario, self._linear, self._world = (state["scenario"], state["seed"]), bool(state["linear"]), None
+        # Absent in saves of earlier versions.
+        self._settings = state.get("settings")
         self._log = Logged(*(tensors[f"log.{key}"] for key in ("x", "t", "y")))
         bounds = np.cumsum([0, *state["sizes"]])
         rows = {
@@ -332,3 +349,8 @@ class ActiveRCTSolver(Solver):
         self._learner = make_learner(self.config["learner"], origin, state["seed"], **self.config["learner_config"])
         for batch in self.batches:
             self._learner.observe(batch)
+
+
+def _settings(scenario: TrialScenario) -> dict[str, Any]:
+    settings: dict[str, Any] = jsonable({"kind": scenario.kind, **scenario.settings})
+    return settings

@@ -137,6 +137,9 @@ def test_bad_budgets_are_refused(budget, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"weights": 1}, "there are three weights, of v, d and o, not 1"),
+        ({"learner_config": [1]}, r"learner_config must be a mapping or None, not \[1\]"),
+        ({"p_bounds": None}, "p_bounds must be two probabilities, not None"),
         ({"batch": 0}, "batch must be a positive whole number, not 0"),
         ({"strategy": "best"}, "strategy must be score, random or effect, not 'best'"),
         ({"weights": (0, 0, 0)}, "weights must not be negative, nor all zero, not .*"),
@@ -155,3 +158,30 @@ def test_bad_questions_are_refused(fitted):
         fitted.predict(np.full((1, 8), np.nan))
     with pytest.raises(InvalidInput, match="^split must be validation or test, not 'pool'$"):
         fitted.evaluate(world(), "pool")
+
+
+def test_a_scenario_with_other_arguments_is_refused_also_after_loading(fitted, tmp_path):
+    figures = fitted.evaluate(world())
+    fitted.save(tmp_path / "fit")
+    loaded = load(tmp_path / "fit")
+    for solver in (fitted, loaded):
+        with pytest.raises(InvalidInput, match="on which active_rct was fitted, with n_test 60, not 61$"):
+            solver.evaluate(world(n_test=61))
+        with pytest.raises(InvalidInput, match="on which active_rct was fitted, with kind 'linear', not 'segments'$"):
+            solver.evaluate(TrialScenario("segments", n_pool=200))
+        with pytest.raises(InvalidInput, match="with n_pool 200, not"):
+            solver.example_inputs(TrialScenario("linear"))
+        assert solver.evaluate(world()) == figures
+        assert solver.evaluate(world(seed=9)) == figures
+
+
+def test_a_trial_with_another_log_is_not_kept(fitted, tmp_path):
+    class Other(TrialScenario):
+        def trial(self, trial_seed):
+            return super().trial(trial_seed + 1)
+
+    fitted.save(tmp_path / "fit")
+    loaded = load(tmp_path / "fit")
+    with pytest.raises(InvalidInput, match="on which active_rct was fitted: this one has another log$"):
+        loaded.evaluate(Other("linear", **SIZES))
+    assert loaded.evaluate(world()) == fitted.evaluate(world())
