@@ -74,8 +74,10 @@ class BeamAgent(SearchingAgent):
 def exhaustive_path(board: Board, options: Options) -> Path:
     """The actions that lead to the smallest network that any order of moves reaches.
 
-    Leaves and unary factors go first wherever they turn up, which costs nothing where no table has zeros; with zeros
-    they are tried in every order as well. Boards that two orders lead to are looked at once.
+    Leaves and unary factors go first wherever they turn up, which costs nothing where no table has zeros and the
+    largest molecularity is within the cap. With zeros they are tried in every order as well, and so they are above the
+    cap: there each of them may lower the molecularity, and with it what a later move is allowed. Boards that two orders
+    lead to are looked at once.
 
     Raises
     ------
@@ -89,11 +91,16 @@ def exhaustive_path(board: Board, options: Options) -> Path:
                 f"graph has {n} {what}"
             )
     known: dict[Hashable, int] = {}
-    begin = settled if board.nonzero == board.entries else _as_it_is
+    positive = board.nonzero == board.entries
+
+    def begin(board: Board) -> tuple[Board, Path]:
+        cap = board.max_molecularity
+        free = positive and (cap is None or board.molecularity <= cap)
+        return settled(board, options) if free else (board, [])
 
     def smallest(board: Board) -> int:
         """Size of the smallest network that can be reached."""
-        board = begin(board, options)[0]
+        board = begin(board)[0]
         state = _state(board)
         if state not in known:
             sizes = [smallest(board.after(move)) for move in options(board).values()]
@@ -102,7 +109,7 @@ def exhaustive_path(board: Board, options: Options) -> Path:
 
     path: Path = []
     while True:
-        board, first = begin(board, options)
+        board, first = begin(board)
         path += first
         target = smallest(board)
         if board.size == target:
@@ -143,13 +150,10 @@ def settled(board: Board, options: Options) -> tuple[Board, Path]:
         board = board.after(move)
 
 
-def _as_it_is(board: Board, options: Options) -> tuple[Board, Path]:
-    return board, []
-
-
 def _action(move: Move, options: Mapping[int, Move]) -> int:
     return next(action for action, offered in options.items() if offered == move)
 
 
 def _state(board: Board) -> Hashable:
-    return board.alive, board.scopes, board.nonzero
+    zeros = tuple(None if support is None else support.tobytes() for support in board.supports)
+    return board.alive, board.scopes, board.nonzero, zeros

@@ -16,7 +16,7 @@ from scisuite.agents import check_agent, run_episode
 from scisuite.agents.crn_reduce.rules import fill
 from scisuite.core import InvalidInput
 from scisuite.envs.crn_reduce.board import Board
-from scisuite.scenarios.factor_graphs import FactorGraph
+from scisuite.scenarios.factor_graphs import FactorGraph, FactorGraphScenario, Problem
 
 ENV = "sci/CRNReduce-v0"
 SMALL: dict[str, Any] = {"scenario": "factor_graphs/planning_small", "max_sites": 8, "verify": "never"}
@@ -66,6 +66,34 @@ def test_exhaustive_finds_what_trying_everything_finds(seed: int, zeros: bool) -
     first = inner.board.size
     best = (first - smallest(inner.board, inner.task.actions)) / first
     assert returns("exhaustive", env, range(1))[0] == pytest.approx(best, abs=1e-12)
+
+
+def test_exhaustive_does_not_lower_the_molecularity_that_a_series_move_needs() -> None:
+    """Absorbing the unaries first takes the hub below what a merge reaches, and the cap then forbids the merge."""
+    card = {"v": 8, "a": 2, "b": 2, "c": 2, "d": 2}
+    rng = np.random.default_rng(0)
+    scopes = {"A": "vab", "B": "vcd", "u": "a", "w": "a", "x": "a"}
+    graph = FactorGraph(card, {f: (list(s), rng.uniform(0.4, 1.0, [card[v] for v in s])) for f, s in scopes.items()})
+    scenario = Problem(graph, ("a", "b", "c", "d"), {}, graph)
+    env = gym.make(ENV, scenario=_Fixed(scenario), max_sites=8, max_molecularity=3, verify="never")
+    env.reset(seed=0)
+    inner: Any = env.unwrapped
+    first = inner.board.size
+    best = (first - smallest(inner.board, inner.task.actions)) / first
+    assert first == 419
+    assert round(first * (1 - best)) == 140
+    assert returns("exhaustive", env, range(1))[0] == pytest.approx(best, abs=1e-12)
+
+
+class _Fixed(FactorGraphScenario):
+    """One problem, whatever the generator."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__("chain")
+        self.id, self.problem = "factor_graphs/fixed", problem
+
+    def generate(self, rng: np.random.Generator) -> Problem:
+        return self.problem
 
 
 def test_exhaustive_refuses_what_is_too_large() -> None:
