@@ -4,49 +4,73 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from scisuite.scenarios.factor_graphs import FactorGraph
-from scisuite.scenarios.factor_graphs.graph import Table
 from scisuite.solvers.crn_reduce.reduction.certificate import Certificate, GraphSummary
 from scisuite.solvers.crn_reduce.reduction.errors import CertificateError
 from scisuite.solvers.crn_reduce.reduction.record import Move, Operand
+from scisuite.solvers.crn_reduce.reduction.wide import WideTable, agree, summed_product
 
 TOLERANCE = 1e-12
 """Largest relative difference between an entry that a certificate or graph states and what the moves lead to."""
 
-_LARGEST_EXPONENT = 4096
+_EXPONENTS = range(-4096, 4097)
+"""Of moves. No two numbers of float64 are further apart."""
 
 
-def verify_certificate(before: FactorGraph, certificate: Certificate, after: FactorGraph) -> None:
+def verify_certificate(
+    before: FactorGraph, certificate: Certificate, after: FactorGraph, *, keep: Iterable[str] = ()
+) -> None:
     """Prove that a reduction kept the fixed points of belief propagation, or refuse.
 
-    The moves are made again on ``before``, by sums of products over named axes (``einsum``). For each move the
+    The moves are made again on ``before``, with arithmetic in which nothing overflows or underflows. For each move the
     conditions under which its kind is exact are checked, that it eliminates nothing that is to be kept, and that the
     tables that it states for lifting are those it found. What is left must be ``after``: variables, scopes, tables to a
-    relative 1e-12, and ``log_scale``.
+    relative 1e-12, ``log_scale``, and the names of values where both graphs have them.
+
+    Parameters
+    ----------
+    before, after : FactorGraph
+    certificate : Certificate
+        It says itself what it keeps; a shorter list proves no less about what is left.
+    keep : iterable of str
+        Variables that it must keep.
 
     Raises
     ------
     CertificateError
-        Otherwise; the message names the move, factor or graph.
+        Otherwise; the message names the move, variable, factor or graph.
+    InvalidInput
+        If a variable in ``keep`` is unknown.
     """
-    check(before, certificate, after, with_log_scale=True)
+    check(before, certificate, after, keep=before.require_variables(keep), with_log_scale=True)
 
 
-def check(before: FactorGraph, certificate: Certificate, after: FactorGraph, *, with_log_scale: bool) -> None:
+def check(
+    before: FactorGraph,
+    certificate: Certificate,
+    after: FactorGraph,
+    *,
+    keep: Iterable[str] = (),
+    with_log_scale: bool,
+) -> None:
     """:func:`verify_certificate`, for graphs read from networks without their ``log_scale``."""
     for what, graph, summary in (("before", before, certificate.before), ("after", after, certificate.after)):
-        if GraphSummary.of(graph) != summary:
+        found = GraphSummary.of(graph)
+        if found != summary:
             raise CertificateError(
-                f"the graph {what} the moves is not the one that the certificate names: {GraphSummary.of(graph)}, not "
-                f"{summary}"
+                f"the graph {what} the moves is not the one that the certificate names: {_difference(found, summary)}"
             )
     for v in certificate.keep:
         if v not in before.card:
             raise CertificateError(f"the certificate keeps {v!r}, which is no variable of the graph")
+    for v in keep:
+        if v not in certificate.keep:
+            kept = ", ".join(certificate.keep) or "nothing"
+            raise CertificateError(f"the certificate does not keep {v!r}; it keeps {kept}")
     replay = _Replay(before, frozenset(certificate.keep))
     for number, move in enumerate(certificate.moves, 1):
         try:
@@ -56,7 +80,7 @@ def check(before: FactorGraph, certificate: Certificate, after: FactorGraph, *, 
     replay.require_equal(after)
     if with_log_scale:
         expected = replay.log_scale
-        if abs(expected - after.log_scale) > TOLERANCE * max(1.0, abs(expected)):
+        if not abs(expected - after.log_scale) <= TOLERANCE * max(1.0, abs(expected)):
             raise CertificateError(f"the moves lead to log_scale {expected!r}, not {after.log_scale!r}")
 
 
@@ -71,8 +95,9 @@ class _Replay:
         self.keep = keep
         self.card = dict(graph.card)
         self.scope = {name: factor.variables for name, factor in graph.factors.items()}
-        self.table = {name: factor.table for name, factor in graph.factors.items()}
+        self.table = {name: WideTable.of(factor.table) for name, factor in graph.factors.items()}
         self.holders = {v: set(names) for v, names in graph.factors_of.items()}
+        self.states = {v: tuple(names) for v, names in graph.states.items()}
         self._start = graph.log_scale
         self._exponent = 0
         self._logarithms: list[float] = []
@@ -102,6 +127,8 @@ class _Replay:
             _refuse("it names a factor twice")
         if move.kind in ("support", "split") and move.exponent:
             _refuse("it has an exponent")
+        if move.exponent not in _EXPONENTS:
+            _refuse(f"no table is scaled by 2 to the power of {-move.exponent}")
         handler(move)
         self._exponent += move.exponent
 
@@ -114,8 +141,14 @@ class _Replay:
             if set(factor.variables) != set(self.scope[name]):
                 raise CertificateError(f"the moves lead to another scope of factor {name!r}: {self.scope[name]}")
             axes = [self.scope[name].index(v) for v in factor.variables]
-            if not _equal(self.table[name].transpose(axes), factor.table):
+            if not agree(self.table[name].transpose(axes), WideTable.of(factor.table), TOLERANCE):
                 raise CertificateError(f"the moves lead to another table of factor {name!r}")
+        for v, names in after.states.items():
+            if v in self.states and self.states[v] != tuple(names):
+                raise CertificateError(
+                    f"the moves lead to the values {', '.join(self.states[v])} of variable {v!r}, not "
+                    f"{', '.join(names)}"
+                )
 
     def _leaf(self, move: Move) -> None:
         (f,) = move.operands
@@ -164,16 +197,18 @@ class _Replay:
             _refuse(f"{values} of {move.card} are not some of the {self.card[v]} values of {v!r}")
         gone = set(range(move.card)) - set(values)
         for f in self.holders[v]:
-            slices = np.moveaxis(self.table[f], self.scope[f].index(v), 0)
+            slices = np.moveaxis(self.table[f].mantissa, self.scope[f].index(v), 0)
             gone -= {k for k in gone if not slices[k].any()}
         if gone:
             _refuse(f"value {min(gone)} of {v!r} is possible")
         if len(values) == move.card > 1:
             _refuse("it takes no value away")
         self.card[v] = len(values)
+        if v in self.states:
+            self.states[v] = tuple(self.states[v][k] for k in values)
         for f in list(self.holders[v]):
             scope = self.scope[f]
-            table = self.table[f][tuple(values if u == v else slice(None) for u in scope)]
+            table = self.table[f].take(values, scope.index(v))
             if not table.any():
                 _refuse(f"nothing is left of factor {f!r}")
             if len(values) > 1:
@@ -181,7 +216,7 @@ class _Replay:
             elif len(scope) > 1:
                 self._put(f, tuple(u for u in scope if u != v), table.reshape([n for u, n in self._shape(f) if u != v]))
             else:
-                self._logarithms.append(math.log(table[0]))
+                self._logarithms += [math.log(table.mantissa[0]), int(table.exponent[0]) * math.log(2.0)]
                 self._drop(f)
         if len(values) == 1:
             self._forget(v)
@@ -201,31 +236,29 @@ class _Replay:
             _refuse("the table of a part is missing")
         for part in move.results:
             table = np.asarray(part.table)
-            if table.shape != tuple(self.card[v] for v in part.variables) or not _is_legal(table):
+            legal = np.isfinite(table).all() and (table >= 0).all()
+            if table.shape != tuple(self.card[v] for v in part.variables) or not legal:
                 _refuse(f"the table of part {part.name!r} is none over {', '.join(part.variables)}")
-        product = _product([first, second], [first.table, second.table], whole.variables)
-        if not _equal(product, self.table[whole.name]):
+        parts = [WideTable.of(np.asarray(first.table)), WideTable.of(np.asarray(second.table))]
+        product = summed_product([first.variables, second.variables], parts, whole.variables)
+        if not agree(product, self.table[whole.name], TOLERANCE):
             _refuse("the product of the parts is another table")
-        self._put(first.name, first.variables, first.table)
-        self._put(second.name, second.variables, second.table)
+        for part, wide in zip(move.results, parts, strict=True):
+            self._put(part.name, part.variables, wide)
 
     def _scale(self, move: Move) -> None:
         (f,) = move.operands
-        self._put(f.name, f.variables, _times_power(self.table[f.name], -move.exponent))
+        self._put(f.name, f.variables, self.table[f.name].times_power(-move.exponent))
 
     def _contract(self, move: Move, operands: Sequence[Operand], scope: tuple[str, ...]) -> None:
         """Σ over what is not in ``scope`` of the operands' product, in place of the move's first."""
-        normal, power = [], 0
-        for operand in operands:
-            largest = math.frexp(self.table[operand.name].max())[1]
-            normal.append(_times_power(self.table[operand.name], -largest))
-            power += largest
-        table = _product(operands, normal, scope)
+        scopes, tables = [operand.variables for operand in operands], [self.table[f.name] for f in operands]
+        table = summed_product(scopes, tables, scope)
         if not table.any():
             _refuse("nothing is left of the factor")
-        self._put(move.operands[0].name, scope, _times_power(table, power - move.exponent))
+        self._put(move.operands[0].name, scope, table.times_power(-move.exponent))
 
-    def _put(self, name: str, scope: tuple[str, ...], table: Table) -> None:
+    def _put(self, name: str, scope: tuple[str, ...], table: WideTable) -> None:
         for v in self.scope.get(name, ()):
             self.holders[v].discard(name)
         for v in scope:
@@ -239,9 +272,10 @@ class _Replay:
 
     def _forget(self, variable: str) -> None:
         del self.card[variable], self.holders[variable]
+        self.states.pop(variable, None)
 
     def _shape(self, name: str) -> list[tuple[str, int]]:
-        return list(zip(self.scope[name], self.table[name].shape, strict=True))
+        return list(zip(self.scope[name], self.table[name].mantissa.shape, strict=True))
 
     def _require_as_stated(self, operand: Operand) -> None:
         if operand.name not in self.scope:
@@ -267,33 +301,19 @@ class _Replay:
     def _require_table(self, operand: Operand) -> None:
         if operand.table is None:
             _refuse(f"the table of factor {operand.name!r} is missing")
-        if not _equal(self.table[operand.name], np.asarray(operand.table)):
+        if not agree(self.table[operand.name], WideTable.of(np.asarray(operand.table)), TOLERANCE):
             _refuse(f"the table of factor {operand.name!r} is another one")
 
 
-def _product(operands: Sequence[Operand], tables: Sequence[Table], scope: tuple[str, ...]) -> Table:
-    axis: dict[str, int] = {}
-    arguments: list[Any] = []
-    for operand, table in zip(operands, tables, strict=True):
-        arguments += [table, [axis.setdefault(v, len(axis)) for v in operand.variables]]
-    product: Table = np.einsum(*[*arguments, [axis[v] for v in scope]])
-    return product
-
-
-def _times_power(table: Table, power: int) -> Table:
-    if abs(power) > _LARGEST_EXPONENT:
-        _refuse(f"no table is scaled by 2 to the power of {power}")
-    return table if power == 0 else np.ldexp(table, power)
-
-
-def _equal(a: Table, b: Table) -> bool:
-    if a.shape != b.shape or not _is_legal(a) or not _is_legal(b):
-        return False
-    return bool((np.abs(a - b) <= TOLERANCE * np.minimum(a, b)).all())
-
-
-def _is_legal(table: Table) -> bool:
-    return bool(np.isfinite(table).all() and (table >= 0).all())
+def _difference(found: GraphSummary, named: GraphSummary) -> str:
+    sizes = [
+        f"{getattr(found, what)} {what} instead of {getattr(named, what)}"
+        for what in ("variables", "factors", "species", "reactions")
+        if getattr(found, what) != getattr(named, what)
+    ]
+    if sizes:
+        return "it has " + ", ".join(sizes)
+    return "it has the same sizes, but other names or table entries"
 
 
 def _refuse(why: str) -> NoReturn:

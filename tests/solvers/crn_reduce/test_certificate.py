@@ -279,14 +279,43 @@ def test_graphs_other_than_those_named_are_refused(reduction):
     scope, table = reduction.original.factors["ab"]
     other = changed(reduction.original, factors={**reduction.original.factors, "ab": Factor(scope, table * 2)})
     with pytest.raises(
-        CertificateError, match=r"^the graph before the moves is not the one that the certificate names"
+        CertificateError,
+        match=r"^the graph before the moves is not the one that the certificate names: it has the same sizes, but "
+        r"other names or table entries$",
     ):
         verify_certificate(other, reduction.certificate, reduction.graph)
-    with pytest.raises(CertificateError, match=r"^the graph after the moves is not the one that the certificate names"):
+    with pytest.raises(
+        CertificateError,
+        match=r"^the graph after the moves is not the one that the certificate names: it has 9 variables instead of 7, "
+        r"12 factors instead of 10, \d+ species instead of \d+, \d+ reactions instead of \d+$",
+    ):
         verify_certificate(reduction.original, reduction.certificate, reduction.original)
     strange = replace(reduction.certificate, keep=("nobody",))
     with pytest.raises(CertificateError, match=r"^the certificate keeps 'nobody', which is no variable of the graph$"):
         verify_certificate(reduction.original, strange, reduction.graph)
+
+
+def test_names_of_values_are_those_of_the_values_that_are_left(reduction):
+    states = {"j": ("low", "middle", "high"), "c": ("yes", "no"), "e": ("gone", "too")}
+    named = changed(reduction.original, states=states)
+    for after in ({"j": ("low", "high"), "c": ("yes", "no"), "a": ("only", "here")}, {}):
+        verify_certificate(named, reduction.certificate, changed(reduction.graph, states=after))
+    for v, names, right in (("c", ("no", "yes"), "yes, no"), ("j", ("low", "middle"), "low, high")):
+        message = rf"^the moves lead to the values {right} of variable '{v}', not {', '.join(names)}$"
+        with pytest.raises(CertificateError, match=message):
+            verify_certificate(named, reduction.certificate, changed(reduction.graph, states={v: names}))
+
+
+def test_a_certificate_that_keeps_less_than_is_asked_for_is_refused(reduction):
+    verify_certificate(reduction.original, reduction.certificate, reduction.graph, keep=["c"])
+    less = replace(reduction.certificate, keep=())
+    verify_certificate(reduction.original, less, reduction.graph)
+    with pytest.raises(CertificateError, match=r"^the certificate does not keep 'c'; it keeps nothing$"):
+        verify_certificate(reduction.original, less, reduction.graph, keep=["c"])
+    with pytest.raises(CertificateError, match=r"^the certificate does not keep 'a'; it keeps c$"):
+        verify_certificate(reduction.original, reduction.certificate, reduction.graph, keep=["c", "a"])
+    with pytest.raises(InvalidInput, match="there is no variable 'zz'"):
+        verify_certificate(reduction.original, reduction.certificate, reduction.graph, keep=["zz"])
 
 
 def test_the_hash_is_of_what_a_network_knows(reduction):
