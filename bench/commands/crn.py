@@ -158,6 +158,14 @@ def verify_command(
     before: Annotated[Path, typer.Argument(metavar="BEFORE.xml", help="The network that was reduced.")],
     certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="What 'crn reduce' wrote beside it.")],
     after: Annotated[Path, typer.Argument(metavar="AFTER.xml", help="The reduced network.")],
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B",
+            help="Variables that the certificate must keep, called as in 'crn reduce'; it says itself what it keeps. "
+            "Repeatable.",
+        ),
+    ] = None,
     units: Units = "refuse",
     json: Json = False,
 ) -> None:
@@ -165,7 +173,7 @@ def verify_command(
     from scisuite.bench.crn import tables, verifying
 
     with work_prints_to_stderr():
-        report = verifying.verify(before, certificate, after, units=units)
+        report = verifying.verify(before, certificate, after, units=units, keep=keep)
     _show(report, tables.print_verified, json)
 
 

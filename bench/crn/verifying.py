@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scisuite.bench.crn.files import require_file
+from scisuite.bench.crn.keep import kept_variables
 from scisuite.bench.crn.models import Model, read_model
+from scisuite.bench.crn.options import read_list
 from scisuite.bench.crn.stages import Stages
 from scisuite.core import InvalidInput
 
+if TYPE_CHECKING:
+    from scisuite.scenarios.factor_graphs import FactorGraph
 
-def verify(before: Path, certificate: Path, after: Path, *, units: str) -> dict[str, Any]:
+
+def verify(
+    before: Path, certificate: Path, after: Path, *, units: str, keep: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Recover both factor graphs, replay the certificate's moves on the first and compare with the second.
+
+    Names of values are compared as well, where the second says any. ``keep`` lists variables that the certificate must
+    keep, called as in :func:`~scisuite.bench.crn.keep.kept_variables`.
 
     Raises
     ------
     CertificateError
         If the certificate does not hold; the message names the move.
     InvalidInput
-        If a file cannot be read, or a model is no Napp–Adams network.
+        If a file cannot be read, a model is no Napp–Adams network, or a variable in ``keep`` is unknown.
     """
     from scisuite.solvers.crn_reduce.reduction import CertificateError, certificate_from_json
     from scisuite.solvers.crn_reduce.reduction.verify import check
@@ -35,9 +46,12 @@ def verify(before: Path, certificate: Path, after: Path, *, units: str) -> dict[
             raise type(error)(f"{certificate}: {error}") from error
         full = read_model(before, units, stages, "before")
         small = read_model(after, units, stages, "after")
+        wanted = kept_variables(full, read_list(keep))
+        # Without an annotation values go by the ids of species, which are others in another file.
+        left = small.graph if small.annotated else _without_names(small.graph)
         with stages("verify"):
             try:
-                check(full.graph, proof, small.graph, with_log_scale=False)
+                check(full.graph, proof, left, keep=wanted, with_log_scale=False)
             except CertificateError as error:
                 raise CertificateError(f"{certificate} does not lead from {before} to {after}: {error}") from error
     return {
@@ -52,6 +66,12 @@ def verify(before: Path, certificate: Path, after: Path, *, units: str) -> dict[
         "seconds": stages.rounded(),
         "warnings": _other_rates(full, small),
     }
+
+
+def _without_names(graph: FactorGraph) -> FactorGraph:
+    from scisuite.scenarios.factor_graphs import FactorGraph
+
+    return FactorGraph.trusted(graph.card, graph.factors, graph.log_scale, {})
 
 
 def _text(path: Path) -> str:

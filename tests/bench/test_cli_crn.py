@@ -185,6 +185,42 @@ def test_verify_sees_what_was_changed(made, tmp_path):
     assert told["warnings"] == [f"k_rec is 0.1 in {made / 'tiny.xml'} and 0.02 in {slower}"]
 
 
+def test_verify_sees_that_values_are_called_otherwise(made, tmp_path):
+    swapped, text = tmp_path / "swapped.xml", (made / "small.xml").read_text()
+    states = '<crn:state name="yes"/><crn:state name="no"/>'
+    assert states in text
+    swapped.write_text(text.replace(states, '<crn:state name="no"/><crn:state name="yes"/>'))
+    line = refused("verify", made / "tiny.xml", made / "small.cert.json", swapped)
+    assert line == (
+        f"{made / 'small.cert.json'} does not lead from {made / 'tiny.xml'} to {swapped}: the moves lead to the values "
+        "yes, no of variable 'Cancer', not no, yes"
+    )
+
+
+def test_verify_asks_no_names_of_values_of_a_network_without_names(made, tmp_path):
+    before, after = tmp_path / "before.xml", tmp_path / "after.xml"
+    before.write_text(re.sub("<annotation>.*?</annotation>", "", (made / "small.xml").read_text(), flags=re.DOTALL))
+    report("reduce", before, "-o", after, "--no-verify")
+    proof = after.with_suffix(".cert.json")
+    assert report("verify", before, proof, after)["holds"]
+    after.write_text(re.sub("<annotation>.*?</annotation>", "", after.read_text(), flags=re.DOTALL))
+    assert report("verify", before, proof, after)["holds"]
+
+
+def test_verify_keep(made, tmp_path):
+    paths = made / "tiny.xml", made / "small.cert.json", made / "small.xml"
+    assert report("verify", *paths, "--keep", "Cancer")["keep"] == ["Cancer"]
+    assert report("verify", *paths, "--keep", "B_Cancer_1")["holds"]
+    line = refused("verify", *paths, "--keep", "Cancer,Smoker")
+    assert line.endswith(": the certificate does not keep 'Smoker'; it keeps Cancer")
+    shortened = tmp_path / "shortened.cert.json"
+    shortened.write_text(json.dumps(json.loads(paths[1].read_text()) | {"keep": []}))
+    assert report("verify", paths[0], shortened, paths[2])["keep"] == []
+    line = refused("verify", paths[0], shortened, paths[2], "--keep", "Cancer")
+    assert line.endswith(": the certificate does not keep 'Cancer'; it keeps nothing")
+    assert refused("verify", *paths, "--keep", "Cancr").startswith("--keep: there is no variable 'Cancr'")
+
+
 def test_simulate(made, tmp_path):
     table = tmp_path / "beliefs.csv"
     told = report("simulate", made / "tiny.xml", "--compare", "--keep", "Cancer,Stage", "--csv", table)
