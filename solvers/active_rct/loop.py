@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -125,7 +126,7 @@ class ActiveRCT:
         self.binary = bool(binary)
         self.known_p = None if known_p is None else np.array(propensities(known_p, len(self.pool)))
         self.group = None if group is None else group_labels(group, len(self.pool))
-        self._propensity, self._new_domain = propensity, domain or (lambda: Logistic(balanced=True))
+        self._propensity, self._new_domain = propensity, domain or partial(Logistic, balanced=True)
         self._policy_deficit: Floats | None = None
         self._rng = generator(seed, "active_rct")
         self._spent = np.zeros(len(self.pool), dtype=bool)

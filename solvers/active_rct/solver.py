@@ -295,7 +295,7 @@ class ActiveRCTSolver(Solver):
             raise InvalidInput(needs)
         given = _settings(scenario)
         fitted = given if self._settings is None else self._settings
-        for key in ("kind", *fitted):
+        for key in ("kind", *sorted(fitted)):
             if key not in given or given[key] != fitted[key]:
                 raise InvalidInput(f"{needs}, with {key} {fitted[key]!r}, not {given.get(key)!r}")
         if self._world is None:

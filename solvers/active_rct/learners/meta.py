@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,8 @@ Floats = NDArray[np.float64]
 Head = Literal["s", "t", "x", "dr"]
 Fit = Callable[[Floats, Floats], Any]
 Draws = Callable[[Floats], Floats]
+Predict = Callable[[Any, Floats], Floats]
+Weight = Callable[[Floats], Floats]
 
 BOOTSTRAP_MEMBERS = 10
 
@@ -70,7 +73,7 @@ class MetaLearner(Refitted):
             isinstance(members, bool) or not isinstance(members, int | np.integer) or members < 1
         ):
             raise InvalidInput(f"members must be a whole number from 1, not {members!r}")
-        self._clone, forests, default = _scikit_learn()
+        _, forests, default = _scikit_learn()
         self.head: Head = head
         self.regressor = default() if regressor is None else regressor
         if not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
@@ -80,8 +83,10 @@ class MetaLearner(Refitted):
         self._ensemble: list[Draws] = []
 
     def _fit(self, rows: Rows, rng: np.random.Generator) -> None:
+        clone = _scikit_learn()[0]
+
         def fit(x: Floats, y: Floats) -> Any:
-            model = self._clone(self.regressor)
+            model = clone(self.regressor)
             if "random_state" in model.get_params():
                 model.set_params(random_state=int(rng.integers(2**32)))
             return model.fit(x, y)
@@ -95,35 +100,36 @@ class MetaLearner(Refitted):
     def _draws(self, x: Floats) -> Floats:
         return np.concatenate([draws(x) for draws in self._ensemble])
 
-    def _weight(self, rows: Rows) -> Callable[[Floats], Floats]:
+    def _weight(self, rows: Rows) -> Weight:
         """x ↦ share of treated among rows of covariates x: known in randomised rows, estimated in the log's."""
         known, n = float(rows.p[rows.randomised].sum()), len(rows.p)
-        n_log = n - int(rows.randomised.sum())
-
-        def share(x: Floats) -> Floats:
-            logged = n_log * self._policy_at(x) if n_log else np.zeros(len(x))
-            return np.asarray((logged + known) / n)
-
-        return share
+        return partial(_share, self._policy_at, known, n - int(rows.randomised.sum()), n)
 
 
-Predict = Callable[[Any, Floats], Floats]
-Weight = Callable[[Floats], Floats]
+# Draws are partial functions and not closures, so that an ensemble can be pickled.
+
+
+def _share(policy: Draws, known: float, n_log: int, n: int, x: Floats) -> Floats:
+    logged = n_log * policy(x) if n_log else np.zeros(len(x))
+    return np.asarray((logged + known) / n)
 
 
 def _s_head(rows: Rows, fit: Fit, predict: Predict, weight: Weight) -> Draws:
-    model = fit(np.column_stack([rows.x, rows.t]), rows.y)
+    return partial(_s_draws, fit(np.column_stack([rows.x, rows.t]), rows.y), predict)
 
-    def draws(x: Floats) -> Floats:
-        untreated, treated = (predict(model, np.column_stack([x, np.full(len(x), arm)])) for arm in (0, 1))
-        return treated - untreated
 
-    return draws
+def _s_draws(model: Any, predict: Predict, x: Floats) -> Floats:
+    untreated, treated = (predict(model, np.column_stack([x, np.full(len(x), arm)])) for arm in (0, 1))
+    return treated - untreated
 
 
 def _t_head(rows: Rows, fit: Fit, predict: Predict, weight: Weight) -> Draws:
     untreated, treated = (fit(*rows.arm(arm)) for arm in (0, 1))
-    return lambda x: predict(treated, x) - predict(untreated, x)
+    return partial(_t_draws, untreated, treated, predict)
+
+
+def _t_draws(untreated: Any, treated: Any, predict: Predict, x: Floats) -> Floats:
+    return predict(treated, x) - predict(untreated, x)
 
 
 def _x_head(rows: Rows, fit: Fit, predict: Predict, weight: Weight) -> Draws:
@@ -131,12 +137,12 @@ def _x_head(rows: Rows, fit: Fit, predict: Predict, weight: Weight) -> Draws:
     untreated, treated = fit(x0, y0), fit(x1, y1)
     of_untreated = fit(x0, _one_prediction(treated, x0)[0] - y0)
     of_treated = fit(x1, y1 - _one_prediction(untreated, x1)[0])
+    return partial(_x_draws, of_untreated, of_treated, predict, weight)
 
-    def draws(x: Floats) -> Floats:
-        share = weight(x)
-        return share * predict(of_untreated, x) + (1 - share) * predict(of_treated, x)
 
-    return draws
+def _x_draws(of_untreated: Any, of_treated: Any, predict: Predict, weight: Weight, x: Floats) -> Floats:
+    share = weight(x)
+    return share * predict(of_untreated, x) + (1 - share) * predict(of_treated, x)
 
 
 def _dr_head(rows: Rows, fit: Fit, predict: Predict, weight: Weight) -> Draws:
@@ -154,8 +160,7 @@ def _dr_head(rows: Rows, fit: Fit, predict: Predict, weight: Weight) -> Draws:
             # An arm with a single unit has nothing for its own half: that one is weighted without correction.
             if training.any() and held_out.any():
                 mu[arm, held_out] = _one_prediction(fit(rows.x[training], rows.y[training]), rows.x[held_out])[0]
-    model = fit(rows.x, pseudo_outcome(rows.t, rows.y, rows.p, mu[0], mu[1]))
-    return lambda x: predict(model, x)
+    return partial(predict, fit(rows.x, pseudo_outcome(rows.t, rows.y, rows.p, mu[0], mu[1])))
 
 
 _HEADS: dict[str, Callable[[Rows, Fit, Predict, Weight], Draws]] = {

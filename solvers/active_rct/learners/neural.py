@@ -80,9 +80,9 @@ class NeuralLearner(Refitted):
         super().__init__(observational, fusion=fusion, seed=seed)
         if architecture not in ("tarnet", "dragonnet", "cfr"):
             raise InvalidInput(f"architecture must be tarnet, dragonnet or cfr, not {architecture!r}")
-        if not (isinstance(dropout, int | float) and 0 < dropout < 1):
+        if not (isinstance(dropout, int | float | np.floating) and 0 < dropout < 1):
             raise InvalidInput(f"dropout must be in (0, 1), not {dropout!r}")
-        if not (isinstance(penalty, int | float) and 0 <= penalty < np.inf):
+        if not (isinstance(penalty, int | float | np.floating) and 0 <= penalty < np.inf):
             raise InvalidInput(f"penalty must not be negative, not {penalty!r}")
         self.architecture: Architecture = architecture
         of_log = len(observational) > 0 and bool(np.isin(observational.y, (0, 1)).all())
@@ -90,7 +90,7 @@ class NeuralLearner(Refitted):
         self.width, self.steps = _whole("width", width, 1), _whole("steps", steps, 1)
         self.passes = _whole("passes", passes, 2)
         self.dropout, self.penalty = float(dropout), float(penalty)
-        self._torch = _torch()
+        _torch()
         self._weights: dict[str, Any] = {}
         self._masks: list[Any] = []
         self._log_x = observational.x
@@ -99,6 +99,11 @@ class NeuralLearner(Refitted):
         self._has_scale = False
         if self.binary and self._log is not None:
             _require_binary(self._log)
+
+    @property
+    def _torch(self) -> Any:
+        # Not kept: a module cannot be pickled.
+        return _torch()
 
     def observe(self, batch: Logged) -> None:
         """Add a randomised batch; its probabilities must be known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import scisuite.envs
 from scisuite.core import InvalidInput
+from scisuite.envs.active_rct.env import ActiveRCTEnv
 from scisuite.envs.errors import EpisodeOver
 from scisuite.scenarios.trials import TrialScenario, pehe, qini
 from scisuite.solvers.active_rct.scores import score_pool
@@ -316,3 +318,24 @@ def test_intervals_where_some_covariates_hardly_ever_vary_are_no_nan() -> None:
     assert figures["width"] == np.inf  # of what is never seen nothing is known
     assert not np.isnan(list(figures.values())).any()
     assert figures["coverage"] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("learner", "package", "config"),
+    [
+        ("linear", "numpy", {}),
+        ("trees", "sklearn", {"n_trees": 3}),
+        *((f"{head}_learner", "sklearn", {}) for head in ("s", "t", "x", "dr")),
+        ("cfr", "torch", {"steps": 5}),
+    ],
+)
+def test_an_episode_is_pickled_half_way(learner: str, package: str, config: dict[str, Any]) -> None:
+    pytest.importorskip(package)
+    sizes = {"n_pool": 60, "n_observational": 50, "n_validation": 20, "n_test": 20}
+    env = ActiveRCTEnv("linear", 20, 10, learner, data_config=sizes, learner_config=config)
+    env.reset(seed=0)
+    env.step(np.ones(3, np.float32))
+    again = pickle.loads(pickle.dumps(env))
+    one, other = (each.step(np.ones(3, np.float32)) for each in (env, again))
+    assert one[1] == other[1]
+    assert one[4] == other[4]

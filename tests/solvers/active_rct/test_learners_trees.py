@@ -175,7 +175,7 @@ def test_no_copy_of_a_unit_corrects_the_unit():
     sample = meta_module._resampled(training, np.random.default_rng(0))
     assert len(np.unique(sample.unit)) < 90
     assert np.array_equal(sample.x, training.x[sample.unit])
-    meta_module._dr_head(sample, Memory, None, None)
+    meta_module._dr_head(sample, Memory, meta_module._one_prediction, None)
     assert len(seen) == 5
     assert max(seen[:2]) - min(seen[:2]) <= 12
 

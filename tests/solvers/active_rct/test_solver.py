@@ -169,7 +169,7 @@ def test_a_scenario_with_other_arguments_is_refused_also_after_loading(fitted, t
             solver.evaluate(world(n_test=61))
         with pytest.raises(InvalidInput, match="on which active_rct was fitted, with kind 'linear', not 'segments'$"):
             solver.evaluate(TrialScenario("segments", n_pool=200))
-        with pytest.raises(InvalidInput, match="with n_pool 200, not"):
+        with pytest.raises(InvalidInput, match="with n_observational 150, not 2000$"):
             solver.example_inputs(TrialScenario("linear"))
         assert solver.evaluate(world()) == figures
         assert solver.evaluate(world(seed=9)) == figures
