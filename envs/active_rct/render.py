@@ -181,12 +181,15 @@ def _draw_uplift(axes: Any, effect: Floats, held_out: Logged, unit: str) -> None
         if min(len(arm) for arm in arms) > 1:
             error = np.sqrt(sum(arm.var(ddof=1) / len(arm) for arm in arms))
             rows.append((effect[group].mean(), arms[1].mean() - arms[0].mean(), error))
-    x, y, error = np.array(rows).reshape(-1, 3).T
+    axes.set_xlabel(f"estimated effect τ̂{unit}", size=10)
+    axes.set_ylabel(f"uplift Ȳ(1) − Ȳ(0){unit}", size=10)
+    if not rows:
+        axes.text(0.5, 0.5, "too few units in each tenth", ha="center", va="center", transform=axes.transAxes)
+        return
+    x, y, error = np.array(rows).T
     low, high = (float(bound) for bound in (min(x.min(), y.min()), max(x.max(), y.max())))
     axes.plot([low, high], [low, high], color=CHANCE, lw=1.2, ls="--", label="as estimated")
     axes.errorbar(x, y, error, color=MODEL, lw=0, elinewidth=1.3, marker="o", ms=5, label="tenth, ± standard error")
-    axes.set_xlabel(f"estimated effect τ̂{unit}", size=10)
-    axes.set_ylabel(f"uplift Ȳ(1) − Ȳ(0){unit}", size=10)
     _legend(axes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +11,7 @@ import pytest
 
 import scisuite.envs  # noqa: F401
 from scisuite.envs.active_rct.render import _groups
+from scisuite.scenarios.trials import Logged
 
 SIZES = {"n_pool": 60, "n_observational": 50}
 
@@ -43,3 +45,16 @@ def test_tenths_keep_equal_estimates_together() -> None:
     assert sorted(np.concatenate(groups).tolist()) == list(range(100))
     assert [set(effect[group]) for group in groups] == [{-0.1}, {0.3}, {0.5}]
     assert [len(group) for group in _groups(np.random.default_rng(0).standard_normal(100))] == [10] * 10
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_a_few_held_out_units_are_drawn(replay: Any, n: int) -> None:
+    trial = replay()
+    few = Logged(trial.validation.x[:n], np.arange(n) % 2, np.arange(n) % 2, p=np.full(n, 0.25))
+    env = gym.make(
+        "sci/ActiveRCT-v0", render_mode="rgb_array", budget=20, batch=10, data=replace(trial, validation=few)
+    )
+    env.reset(seed=0)
+    env.step(np.ones(3, np.float32))
+    frame: Any = env.render()
+    assert frame.shape == (600, 960, 3)
