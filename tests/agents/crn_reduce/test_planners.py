@@ -14,8 +14,10 @@ import scisuite.envs  # noqa: F401
 from scisuite import agents
 from scisuite.agents import check_agent, run_episode
 from scisuite.agents.crn_reduce.rules import fill
+from scisuite.agents.crn_reduce.search import _state, exhaustive_path
 from scisuite.core import InvalidInput
 from scisuite.envs.crn_reduce.board import Board
+from scisuite.envs.crn_reduce.task import Task
 from scisuite.scenarios.factor_graphs import FactorGraph, FactorGraphScenario, Problem
 
 ENV = "sci/CRNReduce-v0"
@@ -83,6 +85,35 @@ def test_exhaustive_does_not_lower_the_molecularity_that_a_series_move_needs() -
     assert first == 419
     assert round(first * (1 - best)) == 140
     assert returns("exhaustive", env, range(1))[0] == pytest.approx(best, abs=1e-12)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), cap=st.integers(2, 4), zeros=st.booleans())
+def test_exhaustive_finds_what_trying_everything_finds_under_a_cap(seed: int, cap: int, zeros: bool) -> None:
+    """A hub of two tables of three, and unary factors that keep the molecularity above the cap."""
+    rng = np.random.default_rng(seed)
+    card = {"v": int(rng.integers(4, 9)), **{v: int(rng.integers(2, 4)) for v in "abcd"}}
+    factors = {}
+    for i, scope in enumerate(["vab", "vcd", "a", "a", "abcd"[int(rng.integers(4))]]):
+        table = rng.uniform(0.4, 1.0, [card[v] for v in scope])
+        table.flat[0] *= not zeros
+        factors[f"f{i}"] = (list(scope), table)
+    graph = FactorGraph(card, factors)
+    task = Task(graph, None, 24, cap, None, "never")
+    board = Board.of(graph, "abcd"[int(rng.integers(2)) :], cap)
+    best = smallest(board, task.actions)
+    for action in exhaustive_path(board, task.actions):
+        board = board.after(task.actions(board)[action])
+    assert board.size == best
+
+
+def test_boards_that_differ_in_the_places_of_zeros_alone_are_told_apart() -> None:
+    """What they become may differ in size."""
+    table, card = np.array([[1.0, 0.0], [1.0, 1.0]]), {"a": 2, "b": 2}
+    first, second = (Board.of(FactorGraph(card, {"f": (["a", "b"], t)})) for t in (table, table.T))
+    assert (first.scopes, first.nonzero) == (second.scopes, second.nonzero)
+    assert _state(first) != _state(second)
+    assert _state(first) == _state(Board.of(FactorGraph(card, {"f": (["a", "b"], 2 * table)})))
 
 
 class _Fixed(FactorGraphScenario):
