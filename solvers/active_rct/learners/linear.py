@@ -58,6 +58,8 @@ class LinearLearner:
     def basis(self, x: Floats) -> Floats:
         """φ(x), float64 (n, d) or (n, d + 1)."""
         rows = np.asarray(x, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != self.n_covariates:
+            raise InvalidInput(f"covariates must be of shape (n, {self.n_covariates}), as the log's, not {rows.shape}")
         return np.column_stack([np.ones(len(rows)), rows]) if self.intercept else rows
 
     def observe(self, batch: Logged) -> None:

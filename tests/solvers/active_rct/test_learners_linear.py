@@ -102,3 +102,15 @@ def test_learners_by_name():
         make_learner("tree", TRIAL)
     with pytest.raises(InvalidInput, match="^learner 'linear' has no argument 'lamda'; did you mean 'lam'"):
         make_learner("linear", TRIAL, lamda=1.0)
+
+
+@pytest.mark.parametrize("new", [LinearLearner, PooledLinear])
+def test_another_width_than_the_logs_is_refused(new):
+    learner, d = new(LOG), LOG.x.shape[1]
+    wide = Logged(np.zeros((2, d + 1)), [0, 1], [0, 1], p=0.5)
+    message = rf"^covariates must be of shape \(n, {d}\), as the log's, not \(2, {d + 1}\)$"
+    for ask in (learner.effect, learner.uncertainty):
+        with pytest.raises(InvalidInput, match=message):
+            ask(wide.x)
+    with pytest.raises(InvalidInput, match=message):
+        learner.observe(wide)

@@ -77,7 +77,10 @@ def test_the_domain_classifier_sees_a_capped_sample_of_each():
         ({"blocks": [POOL[:5], POOL[:5, :3]]}, "block 1 has 3 covariates, those before had 5"),
         ({"blocks": [POOL[:5], np.full((2, 5), np.nan)]}, "block 1 is nan in row 0, column 0"),
         ({"blocks": POOL[:, 0]}, r"the pool must be of shape \(n, d\), not \(3001,\)"),
-        ({"blocks": POOL[:9, :3], "weights": (1, 0, 0)}, "phi has 3 columns, the model was fitted to 5"),
+        (
+            {"blocks": POOL[:9, :3], "weights": (1, 0, 0)},
+            r"covariates must be of shape \(n, 5\), as the log's, not \(9, 3\)",
+        ),
         ({"domain": None}, "the weight of the domain classifier is 1, but there is none"),
         ({"policy": None}, "the weight of the policy classifier is 1, but there is none"),
         ({"m": 3002}, "a batch must have 1 to 3001 units, as many as the pool has left, not 3002"),
