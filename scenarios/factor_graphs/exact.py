@@ -43,7 +43,8 @@ def exact_marginals(
     InvalidInput
         If a variable is unknown or no assignment has a weight above zero.
     TooWide
-        If the junction tree would be too large.
+        If the junction tree would be too large, or if it cannot be told whether a component of the graph in which
+        nothing is asked for is possible.
     EngineFailure
         If the weights are so small that pyAgrum loses them.
     MissingDependency
@@ -61,10 +62,13 @@ def exact_marginals(
         marginals |= _inferred(pyagrum, rest, held, set(asked).intersection(held), max_entries)
     except pyagrum.IncompatibleEvidence:
         marginals = {v: np.full(k, np.nan) for v, k in graph.card.items()}
-    if not all(abs(p.sum() - 1) < 1e-6 for p in marginals.values()):
-        if possible(graph):
-            raise EngineFailure("pyAgrum gave no marginals: the weights are too small for its arithmetic")
+    lost = not all(abs(p.sum() - 1) < 1e-6 for p in marginals.values())
+    # The marginals that were asked for do not show it where another component is impossible.
+    unseen = any(set(asked).isdisjoint(component) for component in graph.components())
+    if (lost or unseen) and not possible(graph):
         raise InvalidInput("there are no marginals: no assignment has a weight above zero")
+    if lost:
+        raise EngineFailure("pyAgrum gave no marginals: the weights are too small for its arithmetic")
     return {v: marginals[v] for v in asked}
 
 

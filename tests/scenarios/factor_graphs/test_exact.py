@@ -70,6 +70,17 @@ def test_odd_graphs(joint):
     assert list(exact_marginals(graph, ["b", "a"])) == ["b", "a"]
 
 
+def test_a_component_in_which_nothing_is_asked_for_may_be_impossible():
+    """Z is a product over components: no marginals if one of them is zero."""
+    factors = {"f": (["a"], [0.3, 0.7]), "g": (["b", "c"], np.eye(2)), "h": (["b", "c"], 1 - np.eye(2))}
+    graph = FactorGraph({"a": 2, "b": 2, "c": 2}, factors)
+    for asked in (["a"], ["b"], None, []):
+        with pytest.raises(InvalidInput, match="^there are no marginals: no assignment has a weight above zero$"):
+            exact_marginals(graph, asked)
+    fine = FactorGraph(graph.card, {f: factors[f] for f in "fg"})
+    assert exact_marginals(fine, ["a"])["a"] == pytest.approx([0.3, 0.7], abs=1e-15)
+
+
 def test_long_chains_neither_overflow_nor_vanish(joint):
     long = chain(np.random.default_rng(0), n=700)
     found = exact_marginals(long, ["x0", "x350"])
