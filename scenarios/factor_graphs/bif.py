@@ -45,7 +45,7 @@ def read_bif(path: str | os.PathLike[str]) -> FactorGraph:
     InvalidInput
         If the file cannot be read, is no BIF, or is no network: a name that is declared nowhere or twice, a number that
         is none, negative or too much, a row that is missing, given twice or does not add up to 1, a variable without a
-        table, parents in a circle. The message names the file and the line.
+        table or with two, parents in a circle. The message names the file and the line.
     """
     text = read_text(path)
     return _Parser(path, _without_comments(text)).parse()
@@ -186,6 +186,13 @@ class _Parser:
         place = [{name: i for i, name in enumerate(self.states[v])} for v in above]
         while (word := self.peek()) != "}":
             start = self.token_at
+            complete = whole is not None or (default is not None and not above)
+            if word == "table":
+                complete = complete or bool(rows) or default is not None
+            elif word == "default":
+                complete = complete or default is not None
+            if complete and word in ("(", "table", "default"):
+                self.fail(f"the probabilities of {child!r} are given a second time", start)
             if word == "(":
                 given = self.row_key(above, place)
                 if given in rows:

@@ -147,6 +147,34 @@ def test_what_is_no_network(written, text, message):
     assert str(caught.value).startswith(f"{path}{message}")
 
 
+ROW, OTHER_ROW = "(yes) 0.7, 0.2, 0.1;", "(no) 0.1, 0.2, 0.7;"
+JOINT, DEFAULT = "table .7 .1 .2 .2 .1 .7;", "default 0.1, 0.2, 0.7;"
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ([JOINT, ROW], 15),
+        ([JOINT, JOINT], 15),
+        ([JOINT, DEFAULT], 15),
+        ([ROW, OTHER_ROW, JOINT], 16),
+        ([DEFAULT, JOINT], 15),
+        ([ROW, DEFAULT, DEFAULT], 16),
+    ],
+)
+def test_probabilities_given_twice(written, rows, line):
+    begin = TEXT.index("{", TEXT.index("probability ( Grass")) + 1
+    text = TEXT[:begin] + "\n" + "\n".join(rows) + "\n" + TEXT[TEXT.index("}", begin) :]
+    with pytest.raises(InvalidInput, match=rf", line {line}: the probabilities of 'Grass' are given a second time$"):
+        read_bif(written(text))
+
+
+@pytest.mark.parametrize("second", ["table 0.5, 0.5;", "default 0.5, 0.5;", "() 0.5, 0.5;"])
+def test_probabilities_of_a_root_given_twice(written, second):
+    with pytest.raises(InvalidInput, match=r", line 12: the probabilities of 'Rain' are given a second time$"):
+        read_bif(written(changed("table 0.8, 0.2;", f"table 0.8, 0.2;\n{second}")))
+
+
 def test_joint_tables_that_do_not_add_up(written):
     begin, end = TEXT.index("(no)"), TEXT.index("}\n", TEXT.index("(no)"))
     with pytest.raises(InvalidInput, match=r"line 14: a column of the table adds up to 1.1, not to 1"):
