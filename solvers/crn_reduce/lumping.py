@@ -30,6 +30,9 @@ def backward_equivalence(
     drawn from float64 and compared to ``tol``, relative to the terms that make up f, it is about ``tol`` and not 2⁻⁵²,
     for each of the draws at the end.
 
+    The price of ``tol`` is that rates are told apart no better: species whose derivatives differ by less than ``tol``
+    (10⁻¹⁰ by default), relative to their terms, are always merged, however many draws.
+
     Parameters
     ----------
     initial : int (n_species,), optional
@@ -70,6 +73,8 @@ def forward_equivalence(
     ∂(Σ_B f)/∂x_j for all x, all blocks B and all i, j of one block. Draw an x and a weight for each block, and split
     blocks by J(x)ᵀw, where w gives each species its block's weight, until ``draws`` draws in a row split nothing.
     Again a split is never wrong, since the blocks of a coarser partition are unions, and a missed one is as improbable.
+
+    As there, rates that differ by less than ``tol`` (10⁻¹⁰ by default), relative to the terms, always merge.
 
     Parameters
     ----------
