@@ -210,7 +210,11 @@ def _print_episodes(lines: list[dict[str, Any]]) -> None:
         )
     if len(lines) > 1:
         table.add_section()
-        means = [mean_and_error(_numbers(line["info"].get(name) for line in lines)) for name in names]
+        # A seed is a name, of which there is no mean.
+        means = [
+            "" if "seed" in name else mean_and_error(_numbers(line["info"].get(name) for line in lines))
+            for name in names
+        ]
         total, seconds = ([line[key] for line in lines] for key in ("total_reward", "seconds"))
         steps = [float(line["steps"]) for line in lines]
         table.add_row("mean", mean_and_error(steps), mean_and_error(total), "", *means, mean_and_error(seconds))

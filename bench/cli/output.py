@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _PIPED_WIDTH = 160
+_FEWEST_FOR_WORDS = 12
 
 
 @contextlib.contextmanager
@@ -55,15 +56,52 @@ def print_json_lines(objects: Iterable[Any]) -> None:
 
 
 def print_table(table: Table) -> None:
-    """Print a Rich table on standard output; into a pipe it is wide, and has no colours and no blanks at line ends."""
+    """Print a Rich table on standard output; into a pipe it is wide, and has no colours and no blanks at line ends.
+
+    Where its columns of figures do not fit the width side by side, they go below one another, in as many tables as it
+    takes, each with the first column and those of words.
+    """
     # Rich folds a table's title to the width of the table.
     title, table.title = table.title, None
     out = console()
     with out.capture() as captured:
         out.print(title, soft_wrap=True)
-        out.print(table)
+        for part in _side_by_side(table, out.width):
+            out.print(part)
     text = captured.get()
     sys.stdout.write(text if out.is_terminal else "\n".join(line.rstrip() for line in text.split("\n")))
+
+
+def _side_by_side(table: Table, width: int) -> list[Table]:
+    """The table, or several with a share of its columns of figures each, so that no figure or heading is broken."""
+    from rich.cells import cell_len
+    from rich.table import Table
+
+    padding = 3
+    widths = [max(cell_len(str(text)) for text in (c.header, *c.cells)) + padding for c in table.columns]
+    figures = [i for i, column in enumerate(table.columns) if i and column.justify == "right"]
+    words = [i for i in range(len(table.columns)) if i not in figures]
+    # The first column is copied whole; other words may be folded, but not to nothing.
+    room = width - sum(widths[i] if i == 0 else min(widths[i], _FEWEST_FOR_WORDS + padding) for i in words)
+    if sum(widths[i] for i in figures) <= room or not figures:
+        return [table]
+    groups: list[list[int]] = [[]]
+    for i in figures:
+        if groups[-1] and sum(widths[j] for j in (*groups[-1], i)) > room:
+            groups.append([])
+        groups[-1].append(i)
+    parts = []
+    for group in groups:
+        shown = sorted([*words, *group])
+        part = Table(box=table.box, pad_edge=table.pad_edge)
+        for i in shown:
+            column = table.columns[i]
+            part.add_column(column.header, justify=column.justify, overflow="fold", no_wrap=column.no_wrap)
+        cells = [list(table.columns[i].cells) for i in shown]
+        for row, values in enumerate(zip(*cells, strict=True)):
+            part.add_row(*values, end_section=table.rows[row].end_section)
+        parts.append(part)
+    return parts
 
 
 def console() -> Console:

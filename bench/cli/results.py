@@ -118,19 +118,36 @@ def print_result(result: Result) -> None:
     """Print the arms × scenarios table of the headline metric, and the claims."""
     experiment = result.experiment
     metric = experiment.headline or next(iter(experiment.metrics), "")
-    scenarios = list(dict.fromkeys(row["scenario"] for row in result.rows))
-    present = {row["arm"] for row in result.rows}
-    meaning = f": {experiment.metrics[metric]}" if metric in experiment.metrics else ""
-    title = f"{experiment.title} ({result.tier}, {result.seeds} seeds)\n{metric}{meaning}"
-    columns = ("arm", "role", *scenarios, "CPU s")
-    table = new_table(title, *columns, right=(*scenarios, "CPU s"))
+    lines: dict[str, tuple[str, str, list[str], str]] = {}
+    apart = []
+    found = {row["scenario"] for row in result.rows}
+    tier = experiment.tiers.get(result.tier)
+    known = [scenario for scenario in (tier.scenarios if tier else ()) if scenario in found]
+    every = [*known, *dict.fromkeys(row["scenario"] for row in result.rows if row["scenario"] not in known)]
+    shown = [scenario for scenario in every if _has(result.rows, scenario, metric)] or every
     for arm in experiment.arms:
-        if arm.id in present:
-            rows = [row for row in result.rows if row["arm"] == arm.id]
-            cells = [_cell([row for row in rows if row["scenario"] == scenario], metric) for scenario in scenarios]
-            costs = [float(row["cost"].get("cpu_seconds") or 0.0) for row in rows if row["status"] == "ok"]
-            table.add_row(arm.id, arm.role, *cells, figure(sum(costs) / len(costs)) if costs else "–")
+        rows = [row for row in result.rows if row["arm"] == arm.id]
+        if not rows:
+            continue
+        cells = [_cell([row for row in rows if row["scenario"] == scenario], metric) for scenario in shown]
+        if all(cell == "–" for cell in cells):
+            apart.append(arm.id)
+            continue
+        costs = [float(row["cost"].get("cpu_seconds") or 0.0) for row in rows if row["status"] == "ok"]
+        lines[arm.id] = (arm.id, arm.role, cells, figure(sum(costs) / len(costs)) if costs else "–")
+    family = shown[0].rpartition("/")[0] + "/" if shown else ""
+    if not all(scenario.startswith(family) for scenario in shown):
+        family = ""
+    meaning = f": {experiment.metrics[metric]}" if metric in experiment.metrics else ""
+    where = f"; scenarios {family}…" if len(family) > 1 and len(shown) > 1 else ""
+    title = f"{experiment.title} ({result.tier}, {result.seeds} seeds)\n{metric}{meaning}{where}"
+    names = [scenario.removeprefix(family) if where else scenario for scenario in shown]
+    table = new_table(title, "arm", "role", *names, "CPU s", right=(*names, "CPU s"))
+    for id, role, cells, cost in lines.values():
+        table.add_row(id, role, *cells, cost)
     print_table(table)
+    if apart:
+        print(f"Measured by other figures, which the report has: {', '.join(apart)}.\n")
     if result.verdicts:
         columns = ("claim", "statement", "ours [95 %]", "target", "paper", "verdict")
         table = new_table("claims", *columns)
@@ -139,6 +156,14 @@ def print_result(result: Result) -> None:
             for part in verdict.parts:
                 table.add_row(*_claim_line(part, mark="↳ "))
         print_table(table)
+
+
+def _has(rows: Sequence[Mapping[str, Any]], scenario: str, metric: str) -> bool:
+    """Whether a row of the scenario has the metric, or failed."""
+    return any(
+        row["scenario"] == scenario and (row["status"] != "ok" or row["metrics"].get(metric) is not None)
+        for row in rows
+    )
 
 
 def _cell(rows: Sequence[Mapping[str, Any]], metric: str) -> str:
