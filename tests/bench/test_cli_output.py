@@ -7,7 +7,7 @@ import pytest
 from scisuite.bench.cli.output import new_table, print_table
 
 
-@pytest.mark.parametrize(("width", "tables"), [(200, 1), (80, 2), (40, 6)])
+@pytest.mark.parametrize(("width", "tables"), [(200, 1), (80, 3), (40, 6)])
 def test_columns_of_figures_that_do_not_fit_go_below_one_another(width, tables, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", str(width))
     names = [f"quantity_{i}_with_name" for i in range(6)]
