@@ -51,7 +51,7 @@ class Viewer:
         canvas: Any = FigureCanvasAgg(figure)
         self._draw_graph(figure.add_axes(GRAPH_AREA), first, board)
         _draw_sizes(figure.add_axes(SIZE_AREA), sizes)
-        _write(figure, board, sizes)
+        _write(figure, board, sizes, labelled=len(self._places) <= MOST_LABELS)
         canvas.draw()
         return np.ascontiguousarray(np.asarray(canvas.buffer_rgba())[..., :3])
 
@@ -154,29 +154,37 @@ def _draw_sizes(axes: Any, sizes: Sequence[int]) -> None:
     axes.grid(axis="y", color="#E6E6E6", lw=0.8)
 
 
-def _write(figure: Any, board: Board, sizes: Sequence[int]) -> None:
+def _write(figure: Any, board: Board, sizes: Sequence[int], labelled: bool) -> None:
+    largest = max(board.entries, default=0)
     saved, moves = 1 - sizes[-1] / sizes[0], len(sizes) - 1
     figure.text(0.02, 0.945, "factor graph", size=13, weight="bold", va="center")
     figure.text(0.73, 0.945, f"{saved:.0%} smaller after {moves} move{'s' * (moves != 1)}", size=11, va="center")
     lines = [
         f"species  {board.species:,}",
         f"reactions  {board.reactions:,}",
-        f"molecularity  {board.molecularity}{_cap(board.max_molecularity)}",
-        f"largest table  {max(board.entries, default=0):,}{_cap(board.max_table)}",
+        f"molecularity  {board.molecularity}{_cap(board.molecularity, board.max_molecularity)}",
+        f"largest table  {largest:,}{_cap(largest, board.max_table)}",
     ]
     for i, line in enumerate(lines):
         figure.text(0.73, 0.255 - 0.05 * i, line, size=10.5, va="center")
-    keys = [("o", VARIABLE, 1.0, "variable (values)"), ("o", KEPT, 2.4, "to keep"),
-            ("s", FACTOR, 1.0, "factor (table entries)"), ("o", "white", 1.2, "gone")]  # fmt: skip
+    keys = [
+        (0.01, "o", VARIABLE, 1.0, "variable (values)" if labelled else "variable"),
+        *([(0.31, "o", KEPT, 2.4, "to keep")] if board.keep else []),
+        (0.48, "s", FACTOR, 1.0, "factor (table entries)" if labelled else "factor"),
+        (0.84, "o", "white", 1.2, "gone"),
+    ]
     axes = figure.add_axes((0.02, 0.015, 0.62, 0.05))
     axes.set_axis_off()
     axes.set_xlim(0, 1)
     axes.set_ylim(-1, 1)
-    for x, (shape, colour, width, text) in zip((0.01, 0.31, 0.48, 0.84), keys, strict=True):
+    for x, shape, colour, width, text in keys:
         edge = GONE if text == "gone" else "black"
         axes.scatter([x], [0], s=90, marker=shape, fc=colour, ec=edge, lw=width, clip_on=False)
         axes.text(x + 0.025, 0, text, size=10, va="center")
 
 
-def _cap(cap: int | None) -> str:
-    return "" if cap is None else f"  (cap {cap:,})"
+def _cap(value: int, cap: int | None) -> str:
+    if cap is None:
+        return ""
+    # No move takes it above the cap; what began there may stay.
+    return f"  (cap {cap:,}, began above)" if value > cap else f"  (cap {cap:,})"
