@@ -187,4 +187,4 @@ def _cap(value: int, cap: int | None) -> str:
     if cap is None:
         return ""
     # No move takes it above the cap; what began there may stay.
-    return f"  (cap {cap:,}, began above)" if value > cap else f"  (cap {cap:,})"
+    return f"  (began above {cap:,})" if value > cap else f"  (cap {cap:,})"

@@ -29,7 +29,8 @@ class SteadyState(PoolReading):
     residual : float
         Largest |dx/dt| there.
     relative_residual : float
-        That in units of the fastest turnover there, Σ_r |N_rs| v_r of a species s: what counts as rest.
+        That in units of the fastest turnover there, Σ_r |N_rs| v_r of a species s: what counts as rest, unless in unit
+        time nothing moves by the integration's tolerance.
     converged : bool
         Whether the network came to rest and Newton's method then found a steady state where it was. If not, the
         concentrations are where the search ended, and no answer.
@@ -129,8 +130,9 @@ def steady_state(
         residual = float(np.abs(kinetics.derivative(x)).max(initial=0.0))
         turnover = float(kinetics.turnover(x).max(initial=0.0))
     share = residual / turnover if turnover > 0 else residual
-    # Also false where either has overflown.
-    converged = converged and share <= _REST
+    # Where all messages have died out turnovers are rounding errors as well: then it is enough that in unit time nothing
+    # moves by the integration's tolerance. Both are false where the residual has overflown.
+    converged = converged and (share <= _REST or residual <= absolute * float(totals.max(initial=0.0)))
     return SteadyState(x, residual, share, converged, taken, rest_time, time.process_time() - before, crn, pools)
 
 

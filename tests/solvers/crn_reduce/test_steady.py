@@ -185,3 +185,15 @@ def test_rest_is_judged_in_each_pools_own_measure():
     assert state.converged
     assert state.relative_residual < 1e-12
     np.testing.assert_allclose(state.beliefs["a"], [0.75, 0.25], rtol=1e-9)
+
+
+def test_a_network_whose_messages_have_all_died_out_is_at_rest():
+    """Without unary factors nothing feeds the pools, and turnovers are rounding errors as small as the residual."""
+    rng = np.random.default_rng(0)
+    names = [f"v{i}" for i in range(5)]
+    pairs = {f"{a}{b}": ([a, b], rng.uniform(0.1, 0.3, (2, 2))) for a, b in itertools.combinations(names, 2)}
+    found = steady_state(compile_napp_adams(FactorGraph(dict.fromkeys(names, 2), pairs), k_rec=1.0))
+    assert found.converged
+    assert len(found.extinct()) == 45
+    assert found.residual < 1e-25
+    assert found.relative_residual > 1e-9
