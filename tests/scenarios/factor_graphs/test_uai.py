@@ -153,7 +153,10 @@ def test_only_a_bayesian_network_is_written_as_one(tmp_path):
         ("MARKOV\n\n-1", "line 3: the number of variables must be a whole number from 0 to 999999999, not '-1'"),
         ("MARKOV\n999999999", "line 2: the number of variables is 999999999, and the file ends before as many can"),
         ("MARKOV\n9999999999", "line 2: the number of variables must be a whole number from 0 to 999999999, not"),
-        (TEXT.replace("2 2 3\n", "2 0 3\n"), "line 3: the number of values of variable 1 must be a whole number from 1 to"),
+        (
+            TEXT.replace("2 2 3\n", "2 0 3\n"),
+            "line 3: the number of values of variable 1 must be a whole number from 1 to",
+        ),
         (TEXT.replace("2 0 1", "2 0 3"), "line 5: factor 0 names variable 3, and there are 3, from 0"),
         (TEXT.replace("2 0 1", "2 0 0"), "line 5: factor 0 names variable 0 twice"),
         (TEXT.replace("\n6", "\n5"), "line 11: the table of factor 1 has 5 entries, its variables ask for 6"),
