@@ -130,8 +130,8 @@ def steady_state(
         residual = float(np.abs(kinetics.derivative(x)).max(initial=0.0))
         turnover = float(kinetics.turnover(x).max(initial=0.0))
     share = residual / turnover if turnover > 0 else residual
-    # Where all messages have died out turnovers are rounding errors as well: then it is enough that in unit time nothing
-    # moves by the integration's tolerance. Both are false where the residual has overflown.
+    # Where all messages have died out turnovers are rounding errors as well: then it is enough that in unit time
+    # nothing moves by the integration's tolerance. Both are false where the residual has overflown.
     converged = converged and (share <= _REST or residual <= absolute * float(totals.max(initial=0.0)))
     return SteadyState(x, residual, share, converged, taken, rest_time, time.process_time() - before, crn, pools)
 
